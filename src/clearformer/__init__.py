@@ -1,0 +1,73 @@
+"""Clearformer: a Transformer with clear walls.
+
+>>> import clearformer as cf
+>>> run = cf.train("my-text.txt", steps=500)  # doctest: +SKIP
+>>> run.generate("Once upon")  # doctest: +SKIP
+
+Importing this module loads nothing; each name is loaded when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from clearformer.version import __version__
+
+if TYPE_CHECKING:
+    from clearformer.engines.tape import value_and_gradients
+    from clearformer.errors import ClearformerError
+    from clearformer.explanation.explain import explain
+    from clearformer.generation.sampling import sample
+    from clearformer.models.configuration import ModelConfiguration
+    from clearformer.models.measures import perplexity
+    from clearformer.models.positions import sinusoidal_positions
+    from clearformer.models.scaled_dot_product import attention, self_attention
+    from clearformer.ops import cross_entropy, softmax
+    from clearformer.runs.run import Run, load
+    from clearformer.runs.train import train
+
+_HOMES = {
+    "ClearformerError": "errors",
+    "ModelConfiguration": "models.configuration",
+    "Run": "runs.run",
+    "attention": "models.scaled_dot_product",
+    "cross_entropy": "ops",
+    "explain": "explanation.explain",
+    "load": "runs.run",
+    "perplexity": "models.measures",
+    "sample": "generation.sampling",
+    "self_attention": "models.scaled_dot_product",
+    "sinusoidal_positions": "models.positions",
+    "softmax": "ops",
+    "train": "runs.train",
+    "value_and_gradients": "engines.tape",
+}
+
+__all__ = [
+    "ClearformerError",
+    "ModelConfiguration",
+    "Run",
+    "__version__",
+    "attention",
+    "cross_entropy",
+    "explain",
+    "load",
+    "perplexity",
+    "sample",
+    "self_attention",
+    "sinusoidal_positions",
+    "softmax",
+    "train",
+    "value_and_gradients",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'clearformer' has no attribute {name!r}")
+    value = getattr(import_module(f"clearformer.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,50 @@
+"""`clearformer evaluate`: measures how well a model predicts a text."""
+
+from pathlib import Path
+
+import click
+
+from clearformer.cli.output import json_option, show_json
+
+
+@click.command(name="evaluate")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("text", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--context", type=int, help="Tokens seen at once; at most what the model was made for."
+)
+@click.option("--encoding", default="utf-8", show_default=True, help="Of TEXT.")
+@json_option
+def evaluate(
+    run: Path, text: Path | None, context: int | None, encoding: str, as_json: bool
+) -> None:
+    """Measure the loss of the model in RUN over every position of TEXT.
+
+    Without TEXT it is measured on the last tenth of the text the run was trained on, which the
+    model has never seen.
+
+    \b
+      clearformer evaluate runs/my-text
+      clearformer evaluate runs/my-text another-text.txt --context 32
+    """
+    from clearformer.runs.run import load
+
+    found = load(run).evaluate(text, context=context, encoding=encoding)
+    if as_json:
+        show_json(
+            {
+                "loss": found.loss,
+                "perplexity": found.perplexity,
+                "bits_per_character": found.bits_per_character,
+                "tokens": found.tokens,
+                "characters": found.characters,
+            }
+        )
+        return
+    click.echo(f"loss                {found.loss:.4f} nats per token")
+    click.echo(
+        f"perplexity          {found.perplexity:,.2f}: "
+        "as undecided as among so many equally likely tokens"
+    )
+    click.echo(f"bits per character  {found.bits_per_character:.4f}")
+    click.echo(f"measured over       {found.tokens:,} tokens")

@@ -1,0 +1,81 @@
+"""`clearformer generate`: lets a trained model write."""
+
+import time
+from pathlib import Path
+
+import click
+
+from clearformer.cli.output import json_option, printable, show_json
+
+
+@click.command(name="generate")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--prompt", default="", help="What the text begins with.")
+@click.option("--tokens", default=300, show_default=True, help="How many tokens to write.")
+@click.option(
+    "--temperature",
+    default=0.8,
+    show_default=True,
+    help="Below 1 plays safe, above 1 takes risks, 0 always takes the most likely token.",
+)
+@click.option("--top-k", type=int, help="Draw only among the k most likely tokens.")
+@click.option(
+    "--top-p", type=float, help="Draw only among the likeliest tokens that reach probability p."
+)
+@click.option("--seed", type=int, help="The same seed writes the same text.")
+@click.option("--no-cache", is_flag=True, help="Compute everything anew for each token.")
+@json_option
+def generate(
+    run: Path,
+    prompt: str,
+    tokens: int,
+    temperature: float,
+    top_k: int | None,
+    top_p: float | None,
+    seed: int | None,
+    no_cache: bool,
+    as_json: bool,
+) -> None:
+    """Let the model in RUN write, one token after another.
+
+    \b
+      clearformer generate runs/my-text --prompt "Once upon a time"
+      clearformer generate runs/my-text --temperature 0 --tokens 100
+      clearformer generate runs/my-text --top-p 0.9 --seed 7
+    """
+    from clearformer.errors import ConfigurationError
+    from clearformer.generation.sampling import Sampling
+    from clearformer.runs.run import load
+
+    sampling = Sampling(temperature, top_k, top_p)
+    if seed is not None and seed < 0:
+        raise ConfigurationError(f"seed must be at least 0; got {seed}")
+    trained = load(run)
+    prepared = trained.prompt(prompt, tokens)
+    for note in prepared.notes:
+        click.echo(f"note: {printable(note)}", err=True)
+    begun = time.perf_counter()
+    pieces = trained.stream(prepared, tokens, sampling, seed=seed, cached=not no_cache)
+    text = ""
+    if not as_json:
+        click.echo(printable(prompt), nl=False)
+    for piece in pieces:
+        text += piece
+        if not as_json:
+            click.echo(printable(piece), nl=False)
+    seconds = time.perf_counter() - begun
+    if as_json:
+        show_json(
+            {
+                "prompt": prompt,
+                "text": text,
+                "tokens": tokens,
+                "seconds": seconds,
+                "tokens_per_second": tokens / seconds if seconds else 0.0,
+                "seed": seed,
+                "notes": list(prepared.notes),
+            }
+        )
+    else:
+        click.echo()
+        click.echo(f"{tokens:,} tokens, {tokens / max(seconds, 1e-9):,.0f} a second", err=True)

@@ -1,0 +1,128 @@
+"""`clearformer`: finds the command, and turns every error into one line and an exit status."""
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from clearformer.errors import ClearformerError, Interrupted
+from clearformer.version import __version__
+
+COMMANDS = {
+    "train": "Train a small language model on a text.",
+    "generate": "Let a trained model write.",
+    "evaluate": "Measure how well a model predicts a text.",
+    "explain": "Follow one sentence through every step of a Transformer.",
+    "completion": "Print the script that completes commands in your shell.",
+}
+"""Each command lives in the module of its name; it is loaded when it is called."""
+
+FAULT, INTERRUPTED, TERMINATED = 2, 130, 143
+
+
+class _Commands(click.Group):
+    """A group that loads a command's module only when that command is wanted."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"clearformer.cli.{cmd_name}"), cmd_name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, COMMANDS, 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(COMMANDS)}"
+            raise click.UsageError(f"there is no command {name!r}; {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=_Commands,
+    invoke_without_command=True,
+    no_args_is_help=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="clearformer", message="%(prog)s %(version)s")
+@click.option("--debug", is_flag=True, help="Show where in the program an error came from.")
+@click.pass_context
+def clearformer(ctx: click.Context, debug: bool) -> None:
+    """A Transformer with clear walls.
+
+    Train a small language model on your own text with nothing but NumPy, let it write, and look at
+    every number on the way.
+
+    \b
+      clearformer train                       learn from the documentation of Python
+      clearformer train my-text.txt           learn from a text of yours
+      clearformer generate runs/my-text       let the model write
+      clearformer explain "I like small models"
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def entry(arguments: Sequence[str] | None = None) -> None:
+    """Runs the command line and exits: 0 done, 1 "no", 2 at fault, 130 interrupted."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    warnings.showwarning = _show_note
+    debug = "--debug" in arguments
+    # --debug is allowed anywhere, so that it can be added at the end of a line that failed
+    arguments = [argument for argument in arguments if argument != "--debug"]
+    sys.exit(_run(arguments, debug))
+
+
+def _run(arguments: list[str], debug: bool) -> int:
+    try:
+        status = clearformer.main(arguments, prog_name="clearformer", standalone_mode=False)
+        sys.stdout.flush()
+        return status if isinstance(status, int) else 0
+    except Interrupted as stop:
+        _tell(str(stop))
+        return INTERRUPTED if stop.signal == INTERRUPTED - 128 else TERMINATED
+    except (KeyboardInterrupt, click.Abort):
+        _tell("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (ClearformerError, click.ClickException, MemoryError, OSError) as error:
+        if debug:
+            raise
+        _tell(_in_one_line(error))
+        return FAULT
+
+
+def _in_one_line(error: BaseException) -> str:
+    if isinstance(error, click.UsageError):
+        command = error.ctx.command_path if error.ctx else "clearformer"
+        return f"{error.format_message()} (see: {command} --help)"
+    if isinstance(error, click.ClickException):
+        return error.format_message()
+    if isinstance(error, MemoryError):
+        return "there is not enough memory; try smaller sizes, such as --size small"
+    return " ".join(str(error).split())
+
+
+def _tell(line: str) -> None:
+    click.echo(f"clearformer: {line}", err=True)
+
+
+def _show_note(message: Any, *_: Any, **__: Any) -> None:
+    click.echo(f"note: {message}", err=True)

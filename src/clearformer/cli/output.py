@@ -1,0 +1,31 @@
+"""What commands print: one JSON document, or words for a person."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+
+def show_json(document: Mapping[str, Any]) -> None:
+    """Prints exactly one strict JSON document to standard output."""
+    click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+
+
+def printable(text: str) -> str:
+    """`text` with control characters made visible, so that no text can steer the terminal."""
+    return "".join(
+        c if c in "\n\t" or c.isprintable() or c == "\u3000" else _visible(c) for c in text
+    )
+
+
+def _visible(character: str) -> str:
+    code = ord(character)
+    return (
+        f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
+    )
+
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print the result as one JSON document."
+)

@@ -1,0 +1,122 @@
+"""The display of a training run: a moving bar in a terminal, plain lines elsewhere."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Any, Self
+
+import click
+
+from clearformer.cli.output import printable
+from clearformer.training.evaluation import Evaluation
+from clearformer.training.events import Reporter, Start, Step
+
+PLAIN_SECONDS = 10.0  # between lines where there is no terminal
+BAR_SECONDS = 0.1  # between changes of the bar
+
+
+class TrainingDisplay(Reporter):
+    """Shows a run on standard error.
+
+    Attributes:
+        last_sample: what the model wrote last.
+    """
+
+    def __init__(self) -> None:
+        self.last_sample = ""
+        self._bar: Any = None
+        self._task: Any = None
+        self._shown_at = 0.0
+        self._steps: int | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def started(self, start: Start) -> None:
+        """Says what will be trained on what."""
+        model = start.model.completed
+        self._steps = start.steps
+        self._print(
+            f"Text   {start.tokens:,} tokens to learn from, {start.validation_tokens:,} to be "
+            f"judged by ({start.tokenizer}, vocabulary {model.vocabulary:,})"
+        )
+        self._print(
+            f"Model  {model.recipe} decoder: {model.layers} layers, {model.heads} heads, "
+            f"embed {model.embed}, context {model.context}; {model.parameter_count:,} parameters"
+        )
+        length = f"{start.steps:,} steps" if start.steps else f"{start.minutes:g} minutes"
+        self._print(
+            f"Train  {length} of {start.batch} × {model.context} tokens on {start.workers} "
+            f"thread{'s' * (start.workers > 1)} into {start.folder}; Ctrl-C stops and saves\n"
+        )
+        if sys.stderr.isatty():
+            self._start_bar()
+
+    def _start_bar(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self._bar = Progress(
+            TextColumn("step {task.fields[step]}"),
+            BarColumn(),
+            TextColumn("{task.fields[told]}"),
+            console=Console(stderr=True, highlight=False),
+            refresh_per_second=5,
+        )
+        self._task = self._bar.add_task("train", total=1.0, step="0", told="")
+        self._bar.start()
+
+    def note(self, text: str) -> None:
+        """Shows it as a line."""
+        self._print(f"note: {printable(text)}")
+
+    def step(self, step: Step) -> None:
+        """Moves the bar, or prints a line from time to time."""
+        now = time.monotonic()
+        if now - self._shown_at < (BAR_SECONDS if self._bar else PLAIN_SECONDS):
+            return
+        first, self._shown_at = not self._shown_at, now
+        told = (
+            f"loss {step.loss:.3f} · {step.tokens_per_second:,.0f} tokens/s · "
+            f"{_clock(step.seconds_left)} left"
+        )
+        number = f"{step.step:,}" + (f"/{self._steps:,}" if self._steps else "")
+        if self._bar:
+            self._bar.update(self._task, completed=step.progress, step=number, told=told)
+        elif not first:
+            self._print(f"step {number}: {told}")
+
+    def evaluated(self, step: int, evaluation: Evaluation) -> None:
+        """Shows the validation loss."""
+        self._print(
+            f"step {step:,}: validation loss {evaluation.loss:.3f} nats per token, perplexity "
+            f"{evaluation.perplexity:,.1f}, {evaluation.bits_per_character:.3f} bits per character"
+        )
+
+    def sampled(self, step: int, text: str) -> None:
+        """Shows the sample in one line; the whole of it is in samples.txt."""
+        self.last_sample = text
+        line = " ".join(printable(text).split())
+        self._print(f"          {line[:80]}")
+
+    def _print(self, line: str) -> None:
+        if self._bar:
+            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        else:
+            click.echo(line, err=True)
+
+
+def _clock(seconds: float) -> str:
+    """Minutes and seconds, as 1:05."""
+    whole = int(min(seconds, 359_999))
+    hours, rest = divmod(whole, 3600)
+    return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"

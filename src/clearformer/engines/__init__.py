@@ -1,0 +1,1 @@
+"""Engines: the same closed list of operations, once in NumPy, once in PyTorch."""

@@ -1,0 +1,81 @@
+"""The bends between two linear layers, each with its slope."""
+
+from math import pi, sqrt
+from typing import Any
+
+import numpy as np
+
+from clearformer.engines.tape import record, value_of
+
+
+def squared_relu(x: Any) -> Any:
+    """y = max(x, 0)².  dy/dx = 2 max(x, 0)."""
+    positive = _positive_part(value_of(x))
+
+    def gradient(grad: np.ndarray) -> tuple[np.ndarray]:
+        back = grad * positive
+        back += back
+        return (back,)
+
+    return record("squared_relu", positive * positive, (x,), gradient)
+
+
+def _positive_part(x: np.ndarray) -> np.ndarray:
+    """max(x, 0), against a row of zeros: NumPy compares with a lone number three times slower."""
+    zeros: np.ndarray = np.zeros(x.shape[-1:], x.dtype)
+    return np.maximum(x, zeros)
+
+
+def gelu(x: Any) -> Any:
+    """y = x/2 (1 + tanh u) with u = √(2/π) (x + 0.044715 x³), the form that GPT-2 uses.
+
+    dy/dx = (1 + tanh u)/2 + x/2 (1 - tanh² u) du/dx  with  du/dx = √(2/π) (1 + 3·0.044715 x²).
+    """
+    data = value_of(x)
+    square = data * data
+    bend = square * (_ROOT * _CUBIC)
+    bend += _ROOT
+    bend *= data
+    np.tanh(bend, out=bend)
+    half = data * 0.5
+
+    def gradient(grad: np.ndarray) -> tuple[np.ndarray]:
+        slope = square * (3 * _ROOT * _CUBIC)
+        slope += _ROOT
+        slope *= half
+        slope *= 1 - bend * bend
+        slope += 0.5
+        slope += 0.5 * bend
+        slope *= grad
+        return (slope,)
+
+    return record("gelu", half + half * bend, (x,), gradient)
+
+
+_ROOT = sqrt(2 / pi)
+_CUBIC = 0.044715  # Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016, section 2
+
+
+def silu(x: Any) -> Any:
+    """y = x s with s = 1 / (1 + exp(-x)).  dy/dx = s (1 + x (1 - s))."""
+    data = value_of(x)
+    gate = np.tanh(data * 0.5)  # s = (1 + tanh(x/2)) / 2 cannot overflow
+    gate += 1
+    gate *= 0.5
+
+    def gradient(grad: np.ndarray) -> tuple[np.ndarray]:
+        slope = 1 - gate
+        slope *= data
+        slope += 1
+        slope *= gate
+        slope *= grad
+        return (slope,)
+
+    return record("silu", data * gate, (x,), gradient)
+
+
+def dropout(x: Any, keep: np.ndarray) -> Any:
+    """y = x * keep, where `keep` holds 0 or 1/(1 - rate).  dL/dx = g * keep."""
+    data = value_of(x)
+    mask = keep.astype(data.dtype, copy=False)
+    return record("dropout", data * mask, (x,), lambda grad: (grad * mask,))

@@ -1,0 +1,33 @@
+"""What training makes small."""
+
+from typing import Any
+
+import numpy as np
+
+from clearformer.engines.tape import record, value_of
+
+
+def cross_entropy(logits: Any, targets: np.ndarray, ignore: int = -100) -> Any:
+    """Mean of -log softmax(logits)[target], in nats; positions with target `ignore` do not count.
+
+    dL/dlogits = (softmax(logits) - one-hot target) / count.
+    """
+    scores = value_of(logits)
+    rows = scores.reshape(-1, scores.shape[-1])
+    wanted = targets.reshape(-1)
+    counted = wanted != ignore
+    place = np.where(counted, wanted, 0), np.arange(len(wanted))
+    count = max(int(counted.sum()), 1)
+    shifted = rows - rows.max(-1, keepdims=True, initial=-np.inf)
+    chosen = shifted[place[1], place[0]]
+    share = np.exp(shifted, out=shifted)
+    total = share.sum(-1, keepdims=True)
+    losses = (np.log(total[:, 0]) - chosen) * counted
+
+    def gradient(grad: np.ndarray) -> tuple[np.ndarray]:
+        back = share / total
+        back[place[1], place[0]] -= 1
+        back *= counted[:, None] * (grad / count).astype(back.dtype)
+        return (back.reshape(scores.shape),)
+
+    return record("cross_entropy", losses.sum() / count, (logits,), gradient)

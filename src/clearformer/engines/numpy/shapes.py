@@ -1,0 +1,51 @@
+"""Changes of shape: no number changes, so the gradient only changes shape back."""
+
+from typing import Any
+
+import numpy as np
+
+from clearformer.engines.tape import record, value_of
+
+
+def split_heads(x: Any, heads: int) -> Any:
+    """(…, seq, heads·width) → (…, head, seq, width)."""
+    data = value_of(x)
+    *lead, seq, embed = data.shape
+    split = data.reshape(*lead, seq, heads, embed // heads).swapaxes(-2, -3)
+    return record("split_heads", split, (x,), lambda grad: (_merged(grad),))
+
+
+def merge_heads(x: Any) -> Any:
+    """(…, head, seq, width) → (…, seq, heads·width), the heads side by side."""
+    data = value_of(x)
+    heads, width = data.shape[-3], data.shape[-1]
+
+    def gradient(grad: np.ndarray) -> tuple[np.ndarray]:
+        return (grad.reshape(*grad.shape[:-1], heads, width).swapaxes(-2, -3),)
+
+    return record("merge_heads", _merged(data), (x,), gradient)
+
+
+def _merged(x: np.ndarray) -> np.ndarray:
+    *lead, heads, seq, width = x.shape
+    return x.swapaxes(-2, -3).reshape(*lead, seq, heads * width)
+
+
+def repeat_heads(x: Any, times: int) -> Any:
+    """(…, head, seq, width) → (…, head·times, seq, width): each head `times` in a row.
+
+    The gradient adds up what the copies received.
+    """
+    data = value_of(x)
+
+    def gradient(grad: np.ndarray) -> tuple[np.ndarray]:
+        *lead, heads, seq, width = data.shape
+        return (grad.reshape(*lead, heads, times, seq, width).sum(-3),)
+
+    return record("repeat_heads", np.repeat(data, times, axis=-3), (x,), gradient)
+
+
+def transpose(x: Any) -> Any:
+    """(…, a, b) → (…, b, a); the gradient goes back the same way."""
+    turned = value_of(x).swapaxes(-1, -2)
+    return record("transpose", turned, (x,), lambda grad: (grad.swapaxes(-1, -2),))

@@ -1,0 +1,196 @@
+"""The tape: records operations as they run, and runs them backwards.
+
+Each operation of the NumPy engine computes its result, then calls `record` with a function that
+turns the gradient of the result into the gradients of the inputs. Backwards, the tape walks from
+the last record to the first and adds up what each tensor receives (reverse-mode differentiation:
+Linnainmaa, 1970; Baydin et al., "Automatic Differentiation in Machine Learning: a Survey", 2018).
+
+A tape belongs to one thread. Broadcasting is undone here and nowhere else.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+Gradient = Callable[[np.ndarray], tuple[np.ndarray | None, ...]]
+"""Given dL/d(result), returns dL/d(input) for each input, None where there is none."""
+
+
+class TapeTensor:
+    """An array together with its place on a tape."""
+
+    __slots__ = ("data", "index", "tape")
+
+    def __init__(self, data: np.ndarray, tape: "Tape", index: int):
+        self.data = data
+        self.tape = tape
+        self.index = index
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of the axes."""
+        return self.data.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the numbers."""
+        return self.data.dtype
+
+    @property
+    def ndim(self) -> int:
+        """How many axes there are."""
+        return self.data.ndim
+
+    def __add__(self, other: Any) -> Any:
+        return add(self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return add(other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return multiply(self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return multiply(other, self)
+
+    __array_ufunc__ = None  # so that `array + tape_tensor` reaches __radd__
+
+    def __float__(self) -> float:
+        return float(self.data)
+
+    def __repr__(self) -> str:
+        return f"TapeTensor(shape={self.shape}, dtype={self.dtype}, index={self.index})"
+
+
+class _Record:
+    """One operation that ran: which entries went in, and how a gradient comes back."""
+
+    __slots__ = ("gradient", "inputs", "name", "shapes")
+
+    def __init__(
+        self,
+        name: str,
+        inputs: tuple[int, ...],
+        shapes: tuple[tuple[int, ...], ...],
+        gradient: Gradient | None,
+    ):
+        self.name = name
+        self.inputs = inputs
+        self.shapes = shapes
+        self.gradient = gradient
+
+
+class Tape:
+    """A list of records, the leaves first."""
+
+    def __init__(self) -> None:
+        self._records: list[_Record] = []
+        self._gradients: dict[int, np.ndarray] = {}
+
+    def watch(self, array: np.ndarray) -> TapeTensor:
+        """Makes `array` a leaf: an input whose gradient can be asked for."""
+        self._records.append(_Record("leaf", (), (), None))
+        return TapeTensor(array, self, len(self._records) - 1)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def append(
+        self, name: str, value: np.ndarray, inputs: Sequence[Any], gradient: Gradient
+    ) -> TapeTensor:
+        """Adds the record of an operation and returns its result as a tensor of this tape."""
+        places = tuple(x.index if isinstance(x, TapeTensor) else -1 for x in inputs)
+        shapes = tuple(np.shape(value_of(x)) for x in inputs)
+        self._records.append(_Record(name, places, shapes, gradient))
+        return TapeTensor(value, self, len(self._records) - 1)
+
+    def backward(self, result: TapeTensor, seed: float | np.ndarray = 1.0) -> None:
+        """Computes the gradient of `sum(seed * result)` with respect to every leaf.
+
+        Each record is dropped once it has been used, so that its arrays are freed on the way.
+        """
+        gradients = self._gradients = {
+            result.index: np.broadcast_to(np.asarray(seed, result.dtype), result.shape)
+        }
+        for index in range(result.index, -1, -1):
+            record = self._records[index]
+            if record.gradient is None or index not in gradients:
+                continue
+            received = record.gradient(gradients.pop(index))
+            record.gradient = None
+            for place, shape, part in zip(record.inputs, record.shapes, received, strict=True):
+                if place < 0 or part is None:
+                    continue
+                share = undo_broadcasting(part, shape)
+                before = gradients.get(place)
+                gradients[place] = share if before is None else before + share
+
+    def gradient(self, leaf: TapeTensor) -> np.ndarray:
+        """dL/d(leaf) after `backward`; zeros if the result did not depend on it."""
+        found = self._gradients.get(leaf.index)
+        return np.zeros_like(leaf.data) if found is None else found
+
+    def forget(self, keep: int) -> None:
+        """Drops all records but the first `keep` (the leaves), and all gradients."""
+        del self._records[keep:]
+        self._gradients = {}
+
+
+def undo_broadcasting(gradient: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Sums `gradient` over the axes along which an input of `shape` was repeated."""
+    if gradient.shape == shape:
+        return gradient
+    extra = gradient.ndim - len(shape)
+    repeated = tuple(range(extra)) + tuple(
+        axis + extra
+        for axis, size in enumerate(shape)
+        if size == 1 and gradient.shape[axis + extra] != 1
+    )
+    return gradient.sum(axis=repeated).reshape(shape)
+
+
+def value_of(x: Any) -> np.ndarray:
+    """The array behind a tensor, recorded or not."""
+    return x.data if isinstance(x, TapeTensor) else np.asarray(x)
+
+
+def record(name: str, value: Any, inputs: Sequence[Any], gradient: Gradient) -> Any:
+    """Returns `value` as a tensor of the inputs' tape, or as a plain array if there is none."""
+    value = np.asarray(value)  # NumPy turns results without axes into scalars
+    for x in inputs:
+        if isinstance(x, TapeTensor):
+            return x.tape.append(name, value, inputs, gradient)
+    return value
+
+
+def add(a: Any, b: Any) -> Any:
+    """d(a+b) = da + db: the gradient goes to both sides unchanged."""
+    return record("add", value_of(a) + value_of(b), (a, b), lambda grad: (grad, grad))
+
+
+def multiply(a: Any, b: Any) -> Any:
+    """d(ab) = b·da + a·db."""
+    x, y = value_of(a), value_of(b)
+    return record("multiply", x * y, (a, b), lambda grad: (grad * y, grad * x))
+
+
+def value_and_gradients(
+    function: Callable[..., Any], *inputs: np.ndarray
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """The value of `sum(function(*inputs))` and its gradient with respect to each input.
+
+    Args:
+        function: written with the operations of `clearformer.ops`.
+        inputs: arrays of floating-point numbers.
+
+    Returns:
+        The result of the function, and one gradient per input, of the input's shape.
+    """
+    tape = Tape()
+    leaves = [tape.watch(np.asarray(x)) for x in inputs]
+    result = function(*leaves)
+    if not isinstance(result, TapeTensor):  # does not depend on its inputs
+        return np.asarray(result), tuple(np.zeros_like(leaf.data) for leaf in leaves)
+    tape.backward(result)
+    return result.data, tuple(tape.gradient(leaf) for leaf in leaves)

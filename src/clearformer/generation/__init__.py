@@ -1,0 +1,1 @@
+"""Generation: from next-token probabilities to text."""

@@ -1,0 +1,77 @@
+"""Generating: one token after another, each fed back in."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from clearformer.generation.sampling import Sampling, draw
+from clearformer.models.cache import KeyValueCache
+from clearformer.tensor import Float
+
+
+def window_start(length: int, context: int) -> int:
+    """Where the model's window begins in a sequence of `length` tokens.
+
+    While everything fits it begins at 0. After that it slides in jumps of half a context, so that a
+    cache stays valid between two jumps; the model sees between half a context and a whole one.
+    """
+    if length <= context:
+        return 0
+    jump = max(context // 2, 1)
+    return -(-(length - context) // jump) * jump
+
+
+def generate(
+    model: Any,
+    prompt: Sequence[int],
+    tokens: int,
+    *,
+    context: int,
+    sampling: Sampling,
+    rng: np.random.Generator,
+    cached: bool = True,
+) -> Iterator[int]:
+    """Yields `tokens` new ids after the prompt's, which holds at least one.
+
+    With `cached` the keys and values of earlier positions are kept; without, everything is computed
+    anew for each token. Both give the same tokens.
+    """
+    ids = list(prompt)
+    scores = _Cached(model, context) if cached else _Uncached(model, context)
+    for _ in range(tokens):
+        chosen = draw(scores.after(ids), sampling, rng)
+        ids.append(chosen)
+        yield chosen
+
+
+class _Uncached:
+    """The scores of the next token, computed from the whole window."""
+
+    def __init__(self, model: Any, context: int):
+        self._model = model
+        self._context = context
+
+    def after(self, ids: list[int]) -> Float[np.ndarray, " vocab"]:
+        window = ids[window_start(len(ids), self._context) :]
+        logits: np.ndarray = self._model(np.array([window]))
+        return logits[0, -1]
+
+
+class _Cached:
+    """The same, computed from the newest token and the cache."""
+
+    def __init__(self, model: Any, context: int):
+        self._model = model
+        self._context = context
+        self._cache = KeyValueCache(len(model.blocks), context)
+        self._start = 0
+
+    def after(self, ids: list[int]) -> Float[np.ndarray, " vocab"]:
+        start = window_start(len(ids), self._context)
+        if start != self._start:  # the window jumped: what is cached saw what is now gone
+            self._cache.clear()
+            self._start = start
+        new = ids[start + self._cache.length :]
+        logits: np.ndarray = self._model(np.array([new]), cache=self._cache)
+        return logits[0, -1]

@@ -1,0 +1,91 @@
+"""Choosing the next token from the logits."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from clearformer.engines.numpy.softmax import shares
+from clearformer.errors import ConfigurationError
+from clearformer.tensor import Float
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How a token is drawn, in this order: temperature, top-k, top-p."""
+
+    temperature: float = 0.8
+    """Divides the logits; below 1 sharpens, above 1 flattens, 0 always takes the most likely."""
+    top_k: int | None = None
+    """Only the k most likely tokens."""
+    top_p: float | None = None
+    """Only the most likely tokens that together reach p, the one that crosses it included."""
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.temperature) and self.temperature >= 0):
+            raise ConfigurationError(
+                f"temperature must be 0 (greedy) or above; got {self.temperature}"
+            )
+        if self.top_k is not None and self.top_k < 1:
+            raise ConfigurationError(f"top_k must be at least 1; got {self.top_k}")
+        if self.top_p is not None and not 0 < self.top_p <= 1:
+            raise ConfigurationError(f"top_p must be above 0 and at most 1; got {self.top_p}")
+
+
+def probabilities(
+    logits: Float[np.ndarray, " vocab"], sampling: Sampling
+) -> Float[np.ndarray, " vocab"]:
+    """The distribution that `sample` draws from: what was cut has 0, the rest adds up to 1.
+
+    (Top-k: Fan et al., 2018, section 5.1; top-p: Holtzman et al., 2020, equations 2 and 3.)
+    """
+    if sampling.temperature == 0:
+        chosen = np.zeros_like(logits)
+        chosen[int(logits.argmax())] = 1
+        return chosen
+    # the largest becomes 0 before the division, which so cannot overflow
+    scores = (logits - logits.max()) / logits.dtype.type(max(sampling.temperature, 1e-30))
+    if sampling.top_k is not None and sampling.top_k < len(scores):
+        dropped = np.argpartition(scores, -sampling.top_k)[: -sampling.top_k]
+        scores[dropped] = -np.inf
+    share = shares(scores)
+    if sampling.top_p is not None and sampling.top_p < 1:
+        order = np.argsort(-share, kind="stable")
+        before = np.cumsum(share[order]) - share[order]
+        share[order[before >= sampling.top_p]] = 0
+        share /= share.sum()
+    return share
+
+
+def sample(
+    logits: Float[np.ndarray, " vocab"],
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    rng: np.random.Generator | None = None,
+) -> int:
+    """Draws one token id from the logits (vocab,).
+
+    Args:
+        logits: one score per token.
+        temperature: divides the logits; 0 takes the most likely token.
+        top_k: only the k most likely tokens.
+        top_p: only the most likely tokens that together reach p; the one that crosses p is kept.
+        rng: a generator; a fresh one, differently seeded each time, unless given.
+
+    Raises:
+        ConfigurationError: if a number is out of its range.
+    """
+    settings = Sampling(temperature, top_k, top_p)
+    return draw(np.asarray(logits), settings, rng or np.random.default_rng())
+
+
+def draw(logits: Float[np.ndarray, " vocab"], sampling: Sampling, rng: np.random.Generator) -> int:
+    """One token id; with temperature 0 the most likely one."""
+    if sampling.temperature == 0:
+        return int(logits.argmax())
+    cumulative = np.cumsum(probabilities(logits, sampling), dtype=np.float64)
+    # the last value may miss 1 by rounding; scaling the draw keeps ids of probability 0 out
+    total = cumulative[-1]
+    place = np.searchsorted(cumulative, min(rng.random() * total, np.nextafter(total, 0)), "right")
+    return int(place)

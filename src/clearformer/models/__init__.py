@@ -1,0 +1,1 @@
+"""Models, as frozen dataclasses of tensors; each layer in a file of its own."""

@@ -1,0 +1,39 @@
+"""One block: attention, then feed-forward, each added to what came in."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from clearformer.models.attention import Attention
+from clearformer.models.cache import LayerCache
+from clearformer.models.dropout import Dropout
+from clearformer.models.feed_forward import FeedForward, GatedFeedForward
+from clearformer.models.linear import Unchanged
+from clearformer.models.norms import LayerNorm, RMSNorm
+from clearformer.models.part import Part
+from clearformer.models.tap import Tap, silent, under
+from clearformer.tensor import Float, Tensor
+
+
+@dataclass(frozen=True)
+class Block(Part):
+    """Pre-norm residual block, as in GPT-2 (the norm stands before each sublayer)."""
+
+    norm_1: LayerNorm | RMSNorm | Unchanged
+    attention: Attention
+    norm_2: LayerNorm | RMSNorm | Unchanged
+    feed_forward: FeedForward | GatedFeedForward
+    dropout: Dropout
+
+    def __call__(
+        self,
+        x: Float[Tensor, "batch seq embed"],
+        tap: Tap = silent,
+        cache: LayerCache | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> Float[Tensor, "batch seq embed"]:
+        """X + attention(norm(x)), then x + feed_forward(norm(x))."""
+        looked = self.attention(tap("norm_1", self.norm_1(x)), under(tap, "attention"), cache)
+        x = tap("after_attention", x + self.dropout(looked, rng))
+        worked = self.feed_forward(tap("norm_2", self.norm_2(x)), under(tap, "feed_forward"))
+        return tap("after_feed_forward", x + self.dropout(worked, rng))

@@ -1,0 +1,46 @@
+"""The key–value cache: what attention has already computed of the positions before."""
+
+import numpy as np
+
+from clearformer.tensor import Float
+
+
+class LayerCache:
+    """Keys and values of one attention layer, in arrays made once for the whole context."""
+
+    def __init__(self, context: int):
+        self.context = context
+        self.length = 0
+        self._key: np.ndarray | None = None
+        self._value: np.ndarray | None = None
+
+    def extend(
+        self, key: Float[np.ndarray, "*lead new width"], value: Float[np.ndarray, "*lead new width"]
+    ) -> tuple[Float[np.ndarray, "*lead key width"], Float[np.ndarray, "*lead key width"]]:
+        """Adds the new positions and returns all of them, as views."""
+        if self._key is None or self._value is None:
+            *lead, _, width = key.shape
+            self._key = np.empty((*lead, self.context, width), key.dtype)
+            self._value = np.empty((*lead, self.context, value.shape[-1]), value.dtype)
+        end = self.length + key.shape[-2]
+        self._key[..., self.length : end, :] = key
+        self._value[..., self.length : end, :] = value
+        self.length = end
+        return self._key[..., :end, :], self._value[..., :end, :]
+
+
+class KeyValueCache:
+    """One `LayerCache` per block."""
+
+    def __init__(self, layers: int, context: int):
+        self.layers = tuple(LayerCache(context) for _ in range(layers))
+
+    @property
+    def length(self) -> int:
+        """How many positions are held."""
+        return self.layers[0].length
+
+    def clear(self) -> None:
+        """Forgets all positions; the arrays stay."""
+        for layer in self.layers:
+            layer.length = 0

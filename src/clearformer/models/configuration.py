@@ -1,0 +1,186 @@
+"""What a model is made of: sizes and recipe, checked when made, saved beside the weights."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, Self
+
+from clearformer.errors import ConfigurationError
+
+Recipe = Literal["modern", "classic"]
+
+SIZES: Mapping[str, Mapping[str, int]] = {
+    "tiny": {"layers": 2, "heads": 2, "embed": 64, "context": 32},
+    "small": {"layers": 4, "heads": 4, "embed": 128, "context": 64},
+    "medium": {"layers": 6, "heads": 6, "embed": 384, "context": 256},
+    "large": {"layers": 12, "heads": 12, "embed": 768, "context": 1024},
+}
+"""The size dial. Small has about 0.8 million parameters, large about 85 million."""
+
+RECIPES: Mapping[str, Mapping[str, Any]] = {
+    "classic": {
+        "positions": "sinusoidal",
+        "norm": "layer",
+        "activation": "gelu",
+        "query_key_norm": False,
+        "bias": True,
+    },
+    "modern": {
+        "positions": "rotary",
+        "norm": "rms",
+        "activation": "squared_relu",
+        "query_key_norm": True,
+        "bias": False,
+    },
+}
+"""Classic: Vaswani et al., 2017, and GPT-2. Modern: what replaced each piece since."""
+
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "recipe": tuple(RECIPES),
+    "positions": ("sinusoidal", "rotary"),
+    "norm": ("layer", "rms"),
+    "activation": ("gelu", "squared_relu", "swiglu"),
+}
+
+LARGEST = 2**40  # no size of a model comes near; keeps every product below exact
+
+
+@dataclass(frozen=True)
+class ModelConfiguration:
+    """Sizes and pieces of a decoder; what is None follows from the rest (see `completed`)."""
+
+    vocabulary: int
+    """Tokens the model knows."""
+    layers: int = 4
+    """Blocks, one above the other."""
+    heads: int = 4
+    """Attention heads in each block; they share out `embed` among them."""
+    embed: int = 128
+    """Width of the residual stream."""
+    context: int = 64
+    """Tokens the model sees at once."""
+    key_value_heads: int | None = None
+    """Heads that keys and values have; fewer than `heads` are shared. None: as many as heads."""
+    hidden: int | None = None
+    """Width of the feed-forward layer. None: 4 · embed (two thirds of that when gated)."""
+    recipe: Recipe = "modern"
+    """Which pieces are taken where none is named."""
+    positions: str | None = None
+    """sinusoidal or rotary."""
+    norm: str | None = None
+    """layer or rms."""
+    activation: str | None = None
+    """gelu, squared_relu or swiglu (gated)."""
+    query_key_norm: bool | None = None
+    """Whether queries and keys are normalised before they meet."""
+    bias: bool | None = None
+    """Whether linear layers have a bias."""
+    tied: bool = False
+    """Whether the output uses the embedding table."""
+    dropout: float = 0.0
+    """Share of numbers dropped while training, 0 ≤ dropout < 1."""
+
+    def __post_init__(self) -> None:
+        self._check_types()
+        self._check_heads()
+
+    def _check_types(self) -> None:
+        for name in ("vocabulary", "layers", "heads", "embed", "context"):
+            _check_size(name, getattr(self, name))
+        for name in ("key_value_heads", "hidden"):
+            if getattr(self, name) is not None:
+                _check_size(name, getattr(self, name))
+        for name, known in CHOICES.items():
+            value = getattr(self, name)
+            if value is not None and value not in known:
+                raise ConfigurationError(f"{name} must be one of {', '.join(known)}; got {value!r}")
+        for name in ("query_key_norm", "bias", "tied"):
+            if getattr(self, name) not in (True, False, None):
+                raise ConfigurationError(f"{name} must be true or false")
+        if not (isinstance(self.dropout, int | float) and 0 <= self.dropout < 1):
+            raise ConfigurationError(f"dropout must be at least 0 and below 1; got {self.dropout}")
+
+    def _check_heads(self) -> None:
+        if self.embed % self.heads:
+            below = self.embed - self.embed % self.heads
+            tries = [str(n) for n in (below, below + self.heads) if n > 0]
+            raise ConfigurationError(
+                f"embed must be a multiple of heads; got embed={self.embed}, heads={self.heads}; "
+                f"try {' or '.join(tries)}"
+            )
+        width = self.embed // self.heads
+        if self.completed.positions == "rotary" and width % 2:
+            raise ConfigurationError(
+                f"rotary positions turn pairs, so embed / heads must be even; got {self.embed} / "
+                f"{self.heads} = {width}; try embed={self.heads * (width + 1)}"
+            )
+        shared = self.key_value_heads
+        if shared is not None and (shared > self.heads or self.heads % shared):
+            raise ConfigurationError(
+                f"heads must be a multiple of key_value_heads; got heads={self.heads}, "
+                f"key_value_heads={shared}"
+            )
+
+    @property
+    def completed(self) -> Self:
+        """The same configuration with every None filled in from the recipe."""
+        recipe = RECIPES[self.recipe]
+        chosen = {name: v for name, v in recipe.items() if getattr(self, name) is None}
+        gated = (self.activation or recipe["activation"]) == "swiglu"
+        if self.hidden is None:
+            chosen["hidden"] = max(1, 8 * self.embed // 3) if gated else 4 * self.embed
+        if self.key_value_heads is None:
+            chosen["key_value_heads"] = self.heads
+        if not chosen:
+            return self
+        result = object.__new__(type(self))  # already checked; checking again would not end
+        for field in fields(self):
+            object.__setattr__(
+                result, field.name, chosen.get(field.name, getattr(self, field.name))
+            )
+        return result
+
+    @property
+    def parameter_count(self) -> int:
+        """How many numbers the model learns, in exact integers, before anything is allocated."""
+        c = self.completed
+        bias = int(bool(c.bias))
+        key_value = c.embed // c.heads * _given(c.key_value_heads)
+        attention = 2 * (c.embed * c.embed + bias * c.embed)
+        attention += 2 * (c.embed * key_value + bias * key_value)
+        hidden = _given(c.hidden)
+        wide = 2 if c.activation == "swiglu" else 1
+        feed_forward = wide * (c.embed * hidden + bias * hidden) + hidden * c.embed + bias * c.embed
+        norm = c.embed * (2 if c.norm == "layer" else 1)
+        output = 0 if c.tied else c.embed * c.vocabulary
+        blocks = c.layers * (attention + feed_forward + 2 * norm)
+        return c.vocabulary * c.embed + blocks + norm + output
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for JSON, complete, so that later versions read what this one meant."""
+        return asdict(self.completed)
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Self:
+        """The configuration in a document; an unknown key is refused.
+
+        Raises:
+            ConfigurationError: naming what was wrong.
+        """
+        known = {field.name for field in fields(cls)}
+        unknown = sorted(set(document) - known)
+        if unknown or "vocabulary" not in document:
+            raise ConfigurationError(
+                f"model configuration: unknown {unknown}" if unknown else "vocabulary is missing"
+            )
+        return cls(**document)
+
+
+def _check_size(name: str, value: Any) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST:
+        raise ConfigurationError(f"{name} must be a whole number of at least 1; got {value!r}")
+
+
+def _given(value: int | None) -> int:
+    if value is None:
+        raise ConfigurationError("the configuration is not completed")
+    return value

@@ -1,0 +1,59 @@
+"""Part: a frozen dataclass of tensors and smaller parts; the field path names each parameter."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from typing import Any, Self
+
+import numpy as np
+
+
+class Part:
+    """Base of every layer and model. Subclasses are frozen dataclasses.
+
+    A field that holds a tensor is a parameter; a field that holds a part, or a tuple of parts, is
+    walked into; anything else is a setting. `blocks.0.attention.query.weight` is a path.
+    """
+
+    def parameters(self) -> dict[str, Any]:
+        """Every parameter under its path, in the order of the fields."""
+        return dict(_walk(self, ""))
+
+    def with_parameters(self, replacement: Callable[[str, Any], Any]) -> Self:
+        """A copy in which each parameter is what `replacement(path, parameter)` returns."""
+        result: Self = _rebuild(self, "", replacement)
+        return result
+
+    def parameter_count(self) -> int:
+        """How many numbers are learned."""
+        return sum(int(np.prod(p.shape)) for p in self.parameters().values())
+
+
+def _children(part: Part, prefix: str) -> Iterator[tuple[str, str, Any]]:
+    for field in fields(part):  # type: ignore[arg-type]  # every Part is a dataclass
+        yield field.name, f"{prefix}{field.name}", getattr(part, field.name)
+
+
+def _walk(part: Part, prefix: str) -> Iterator[tuple[str, Any]]:
+    for _, path, value in _children(part, prefix):
+        if isinstance(value, Part):
+            yield from _walk(value, f"{path}.")
+        elif isinstance(value, tuple) and value and isinstance(value[0], Part):
+            for number, member in enumerate(value):
+                yield from _walk(member, f"{path}.{number}.")
+        elif hasattr(value, "dtype"):  # a tensor of any engine; quicker than asking the protocol
+            yield path, value
+
+
+def _rebuild(part: Part, prefix: str, replacement: Callable[[str, Any], Any]) -> Any:
+    changed: dict[str, Any] = {}
+    for name, path, value in _children(part, prefix):
+        if isinstance(value, Part):
+            changed[name] = _rebuild(value, f"{path}.", replacement)
+        elif isinstance(value, tuple) and value and isinstance(value[0], Part):
+            changed[name] = tuple(
+                _rebuild(member, f"{path}.{number}.", replacement)
+                for number, member in enumerate(value)
+            )
+        elif hasattr(value, "dtype"):  # a tensor of any engine; quicker than asking the protocol
+            changed[name] = replacement(path, value)
+    return replace(part, **changed)  # type: ignore[type-var]  # every Part is a dataclass

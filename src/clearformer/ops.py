@@ -1,0 +1,186 @@
+"""The closed list of operations: the contract of each, and one line that finds the engine.
+
+This is the only module above `engines` that knows there are engines. An operation enters the list
+with a gradient by hand, a proof against finite differences and against PyTorch, and a contract
+test that all engines agree in names, parameters and defaults. Axes are those of `tensor`.
+"""
+
+import numpy as np
+
+from clearformer.engines.dispatch import engine_of
+from clearformer.tensor import Bool, Complex, Float, Int, Tensor
+
+
+def add(a: Float[Tensor, "..."], b: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    """a + b, element by element, with broadcasting; `a + b` is the same."""
+    return engine_of(a, b).add(a, b)
+
+
+def multiply(a: Float[Tensor, "..."], b: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    """a · b, element by element, with broadcasting; `a * b` is the same."""
+    return engine_of(a, b).multiply(a, b)
+
+
+def linear(
+    x: Float[Tensor, "*lead input"],
+    weight: Float[Tensor, "input output"],
+    bias: Float[Tensor, " output"] | None = None,
+) -> Float[Tensor, "*lead output"]:
+    """x W + b on the last axis."""
+    return engine_of(x, weight).linear(x, weight, bias)
+
+
+def matmul(
+    left: Float[Tensor, "*left a b"], right: Float[Tensor, "*right b c"]
+) -> Float[Tensor, "*both a c"]:
+    """Matrix product on the last two axes; the leading ones broadcast."""
+    return engine_of(left, right).matmul(left, right)
+
+
+def embed(
+    ids: Int[np.ndarray, "*lead"], table: Float[Tensor, "vocab embed"]
+) -> Float[Tensor, "*lead embed"]:
+    """The rows of `table` at `ids`: the same as one-hot rows times the table."""
+    return engine_of(table).embed(ids, table)
+
+
+def softmax(x: Float[Tensor, "*shape"], axis: int = -1) -> Float[Tensor, "*shape"]:
+    """Turns scores into shares that add up to one along `axis`: exp(x) / sum(exp(x)).
+
+    The maximum is subtracted first. Where everything is -inf the shares, and the gradient, are 0.
+    """
+    return engine_of(x).softmax(x, axis)
+
+
+def mask_scores(
+    scores: Float[Tensor, "*shape"], allowed: Bool[np.ndarray, "..."]
+) -> Float[Tensor, "*shape"]:
+    """Scores where `allowed` is True, -inf elsewhere."""
+    return engine_of(scores).mask_scores(scores, allowed)
+
+
+def attention(
+    query: Float[Tensor, "*lead query width"],
+    key: Float[Tensor, "*lead_key key width"],
+    value: Float[Tensor, "*lead_value key value_width"],
+    *,
+    mask: Bool[np.ndarray, "..."] | None = None,
+    causal: bool = False,
+    scale: float | None = None,
+) -> Float[Tensor, "*both query value_width"]:
+    """softmax(scale · Q Kᵀ) V with a mask (True: may look), without showing the weights.
+
+    `scale` is 1/√width unless given. A query that may look nowhere gives 0, and gradient 0.
+    (Vaswani et al., "Attention Is All You Need", 2017, equation 1.)
+    """
+    return engine_of(query, key, value).attention(
+        query, key, value, mask=mask, causal=causal, scale=scale
+    )
+
+
+def layer_norm(
+    x: Float[Tensor, "*lead embed"],
+    gain: Float[Tensor, " embed"],
+    bias: Float[Tensor, " embed"],
+    epsilon: float = 1e-5,
+) -> Float[Tensor, "*lead embed"]:
+    """(x - mean) / √(variance + ε) · gain + bias along the last axis (Ba et al., 2016)."""
+    return engine_of(x, gain, bias).layer_norm(x, gain, bias, epsilon)
+
+
+def rms_norm(
+    x: Float[Tensor, "*lead embed"],
+    gain: Float[Tensor, " embed"] | None = None,
+    epsilon: float = 1e-6,
+) -> Float[Tensor, "*lead embed"]:
+    """x / √(mean(x²) + ε) · gain along the last axis (Zhang and Sennrich, 2019, equation 4)."""
+    return engine_of(x).rms_norm(x, gain, epsilon)
+
+
+def squared_relu(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """max(x, 0)² (So et al., "Primer", 2021)."""
+    return engine_of(x).squared_relu(x)
+
+
+def gelu(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """x/2 (1 + tanh(√(2/π)(x + 0.044715 x³))), the form of GPT-2 (Hendrycks and Gimpel, 2016)."""
+    return engine_of(x).gelu(x)
+
+
+def silu(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """x / (1 + exp(-x)), the bend inside SwiGLU (Shazeer, "GLU Variants", 2020)."""
+    return engine_of(x).silu(x)
+
+
+def dropout(x: Float[Tensor, "*shape"], keep: Float[np.ndarray, "..."]) -> Float[Tensor, "*shape"]:
+    """X · keep; `keep` holds 0 or 1/(1 - rate) and is drawn in NumPy (Srivastava et al., 2014)."""
+    return engine_of(x).dropout(x, keep)
+
+
+def rotate(
+    x: Float[Tensor, "*lead seq width"], turn: Complex[np.ndarray, "seq half_width"]
+) -> Float[Tensor, "*lead seq width"]:
+    """Turns each pair of neighbours (x₂ᵢ, x₂ᵢ₊₁), read as a complex number, by `turn`.
+
+    (Su et al., "RoFormer", 2021, equation 34.)
+    """
+    return engine_of(x).rotate(x, turn)
+
+
+def split_heads(
+    x: Float[Tensor, "*lead seq embed"], heads: int
+) -> Float[Tensor, "*lead head seq width"]:
+    """Cuts the last axis into `heads` pieces and moves the heads before the positions."""
+    return engine_of(x).split_heads(x, heads)
+
+
+def merge_heads(x: Float[Tensor, "*lead head seq width"]) -> Float[Tensor, "*lead seq embed"]:
+    """Puts the heads side by side again: the inverse of `split_heads`."""
+    return engine_of(x).merge_heads(x)
+
+
+def repeat_heads(
+    x: Float[Tensor, "*lead head seq width"], times: int
+) -> Float[Tensor, "*lead more_heads seq width"]:
+    """Each head `times` in a row, for queries that share keys and values (Ainslie et al., 2023)."""
+    return engine_of(x).repeat_heads(x, times)
+
+
+def transpose(x: Float[Tensor, "*lead a b"]) -> Float[Tensor, "*lead b a"]:
+    """Swaps the last two axes."""
+    return engine_of(x).transpose(x)
+
+
+def cross_entropy(
+    logits: Float[Tensor, "*lead vocab"], targets: Int[np.ndarray, "*lead"], ignore: int = -100
+) -> Float[Tensor, ""]:
+    """Mean of -log softmax(logits)[target], in nats per token; `ignore` marks what not to count."""
+    return engine_of(logits).cross_entropy(logits, targets, ignore)
+
+
+def adamw(
+    parameters: Float[Tensor, " n"],
+    gradients: Float[Tensor, " n"],
+    first: Float[Tensor, " n"],
+    second: Float[Tensor, " n"],
+    *,
+    step: int,
+    learning_rate: float,
+    beta_1: float = 0.9,
+    beta_2: float = 0.999,
+    epsilon: float = 1e-8,
+    decay: float = 0.0,
+) -> None:
+    """One step of AdamW in place on flat buffers (Loshchilov and Hutter, 2019, algorithm 2)."""
+    engine_of(parameters).adamw(
+        parameters,
+        gradients,
+        first,
+        second,
+        step=step,
+        learning_rate=learning_rate,
+        beta_1=beta_1,
+        beta_2=beta_2,
+        epsilon=epsilon,
+        decay=decay,
+    )

@@ -1,0 +1,239 @@
+"""A run: a trained model with its tokenizer, to generate from, to evaluate and to look into."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearformer.errors import ConfigurationError, RunError, TextError
+from clearformer.generation.generate import generate
+from clearformer.generation.sampling import Sampling
+from clearformer.models.build import build_decoder
+from clearformer.models.configuration import ModelConfiguration
+from clearformer.models.decoder import Decoder
+from clearformer.runs.sources import corpus_of, corpus_of_run
+from clearformer.text.split import split_text
+from clearformer.text.stream import TextStream
+from clearformer.text.tokenizer import Tokenizer, load_tokenizer
+from clearformer.training.checkpoint import Checkpoint, latest_model
+from clearformer.training.evaluation import Evaluation, evaluate
+from clearformer.training.preparation import VALIDATION
+from clearformer.training.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from clearformer.explanation.trace import Trace
+
+MOST_TOKENS = 10_000_000
+"""One call generates no more; far beyond any use, and small enough to refuse a slip."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt as the model will see it."""
+
+    ids: tuple[int, ...]
+    notes: tuple[str, ...]
+    """What was left out or will slide out of view, one sentence each."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trained model and everything that belongs to it."""
+
+    model: Decoder
+    tokenizer: Tokenizer
+    configuration: ModelConfiguration
+    path: Path
+    """The run folder."""
+    step: int
+    """Updates the model has seen."""
+    start_token: int
+    """What generation begins with when there is no prompt."""
+    summary: dict[str, Any] | None = None
+    """After `train`: what the run reached, under the names of `train --json`."""
+
+    def generate(
+        self,
+        prompt: str = "",
+        tokens: int = 200,
+        *,
+        temperature: float = 0.8,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        seed: int | None = None,
+        cached: bool = True,
+    ) -> str:
+        """The text that follows `prompt`, `tokens` tokens long.
+
+        Raises:
+            ConfigurationError: if a number is out of its range.
+        """
+        prepared = self.prompt(prompt, tokens)
+        for note in prepared.notes:
+            warnings.warn(note, stacklevel=2)
+        sampling = Sampling(temperature, top_k, top_p)
+        return "".join(self.stream(prepared, tokens, sampling, seed=seed, cached=cached))
+
+    def prompt(self, text: str, tokens: int = 0) -> Prompt:
+        """The ids of a prompt, and what a person should know before `tokens` more follow."""
+        notes = []
+        unknown = self.tokenizer.unknown(text)
+        if unknown:
+            shown = ", ".join(
+                f"{piece!r}" + (f" ({count} times)" if count > 1 else "")
+                for piece, count in list(unknown.items())[:8]
+            )
+            more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
+            fate = "left out" if self.tokenizer.kind == "characters" else "read as unknown"
+            notes.append(f"not in this model's vocabulary, so {fate}: {shown}{more}")
+        ids = tuple(int(i) for i in self.tokenizer.encode(text)) or (self.start_token,)
+        context = self.configuration.context
+        if len(ids) > context:
+            notes.append(
+                f"the prompt has {len(ids)} tokens and this model sees {context} at once: "
+                "it reads the last of them"
+            )
+        elif len(ids) + tokens > context + 1:
+            notes.append(
+                f"this model sees {context} tokens at once: the window slides along as it writes"
+            )
+        return Prompt(ids, tuple(notes))
+
+    def stream(
+        self,
+        prompt: Prompt,
+        tokens: int,
+        sampling: Sampling,
+        *,
+        seed: int | None = None,
+        cached: bool = True,
+    ) -> Iterator[str]:
+        """Pieces of text as they become certain; none holds half a character."""
+        if not 0 <= tokens <= MOST_TOKENS:
+            raise ConfigurationError(f"tokens must be between 0 and {MOST_TOKENS:,}; got {tokens}")
+        text = TextStream(self.tokenizer)
+        for id in prompt.ids:  # what joins the prompt to the first new token belongs to the text
+            text.feed(id)
+        for id in generate(
+            self.model,
+            prompt.ids,
+            tokens,
+            context=self.configuration.context,
+            sampling=sampling,
+            rng=np.random.default_rng(seed),
+            cached=cached,
+        ):
+            yield text.feed(id)
+        yield text.finish()
+
+    def evaluate(
+        self,
+        text: str | Path | Sequence[str | Path] | None = None,
+        *,
+        context: int | None = None,
+        encoding: str = "utf-8",
+    ) -> Evaluation:
+        """The loss over every position of `text`, or of the validation part of its own text.
+
+        Args:
+            text: a text, a file or files; None for the validation part.
+            context: tokens seen at once, at most what the model was built for.
+            encoding: of the files.
+
+        Raises:
+            TextError: if the text cannot be read or has fewer than two known tokens.
+            RunError: if the run's own text is gone or has changed.
+            ConfigurationError: if the context is out of its range.
+        """
+        window = self.configuration.context if context is None else context
+        if not 1 <= window <= self.configuration.context:
+            raise ConfigurationError(
+                f"context must be between 1 and the {self.configuration.context} tokens that this "
+                f"model sees; got {window}"
+            )
+        if text is None:
+            corpus = corpus_of_run(RunFolder.open(self.path))
+            judged = split_text(corpus.text, VALIDATION)[1]
+        else:
+            judged = corpus_of(text, encoding).text
+        return self._evaluate(judged, window)
+
+    def _evaluate(self, text: str, context: int) -> Evaluation:
+        ids = self.tokenizer.encode(text)
+        if len(ids) < 2:
+            raise TextError(
+                f"{len(ids)} tokens of the text are in this model's vocabulary; "
+                "at least 2 are needed to measure a loss"
+            )
+        unknown = self.tokenizer.unknown(text)
+        left_out = sum(unknown.values()) if self.tokenizer.kind == "characters" else 0
+        if unknown:
+            warnings.warn(
+                f"{sum(unknown.values()):,} of the text's pieces are not in this model's "
+                f"vocabulary ({', '.join(map(repr, list(unknown)[:8]))})",
+                stacklevel=3,
+            )
+        first = len(self.tokenizer.decode(ids[:1]))
+        characters = len(text) - first - left_out
+        return evaluate(self.model, ids, context=context, characters=characters)
+
+    def explain(self, sentence: str, **options: Any) -> "Trace":
+        """Every intermediate of the model for one sentence; see `clearformer.explain`."""
+        from clearformer.explanation.explain import explain
+
+        return explain(sentence, run=self, **options)
+
+
+def load(path: str | Path) -> Run:
+    """Opens the newest intact save of a run.
+
+    Raises:
+        RunError: if there is no run at `path`, or it is damaged; with what to do.
+    """
+    folder = RunFolder.open(Path(path))
+    tokenizer = load_tokenizer(folder.tokenizer_path)
+    document = folder.configuration
+    configuration = model_configuration(folder, tokenizer)
+    saved = latest_model(folder.checkpoints)
+    for note in saved.notes:
+        warnings.warn(note, stacklevel=2)
+    start = document.get("start_token", 0)
+    if not isinstance(start, int) or not 0 <= start < tokenizer.vocabulary_size:
+        raise RunError(f"{folder.path}/run.json: start_token {start!r} is not in the vocabulary")
+    model = model_from(configuration, saved)
+    return Run(model, tokenizer, configuration, folder.path, saved.step, start)
+
+
+def model_configuration(folder: RunFolder, tokenizer: Tokenizer) -> ModelConfiguration:
+    """The model that run.json describes, checked against the tokenizer beside it."""
+    document = folder.configuration
+    try:
+        configuration = ModelConfiguration.from_json(document["model"])  # type: ignore[arg-type]
+        fingerprint = document["tokenizer"]["fingerprint"]  # type: ignore[index]
+    except (KeyError, TypeError, ConfigurationError) as fault:
+        raise RunError(f"{folder.path}/run.json is damaged: {fault}") from None
+    if fingerprint != tokenizer.fingerprint:
+        raise RunError(
+            f"{folder.tokenizer_path} is not the tokenizer this run was trained with: "
+            "its fingerprint differs from that in run.json"
+        )
+    if configuration.vocabulary != tokenizer.vocabulary_size:
+        raise RunError(
+            f"{folder.path}: the model has {configuration.vocabulary} tokens and the tokenizer "
+            f"{tokenizer.vocabulary_size}; the two do not belong together"
+        )
+    return configuration
+
+
+def model_from(configuration: ModelConfiguration, saved: Checkpoint) -> Decoder:
+    """The decoder with the weights of a save, whose shapes are checked before it is built."""
+    if sum(array.size for array in saved.model.values()) != configuration.parameter_count:
+        raise RunError(f"{saved.path} does not hold the weights of the model in run.json")
+    skeleton = build_decoder(configuration, None)
+    shapes = {name: array.shape for name, array in skeleton.parameters().items()}
+    if {name: array.shape for name, array in saved.model.items()} != shapes:
+        raise RunError(f"{saved.path} does not hold the weights of the model in run.json")
+    return skeleton.with_parameters(lambda name, _: saved.model[name])

@@ -1,0 +1,82 @@
+"""Where the text of a run comes from: a string, files, the built-in text, or run.json."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from clearformer.errors import RunError, TextError
+from clearformer.text.corpus import Corpus, default_corpus, read_corpus
+from clearformer.training.run_folder import RunFolder
+
+BUILT_IN = "pydoc_data.topics"
+LONGEST_NAME = 1024  # characters; a longer string is a text, not the name of a file
+
+
+def corpus_of(
+    text: str | Path | Sequence[str | Path] | Corpus | None, encoding: str = "utf-8"
+) -> Corpus:
+    """The corpus that `text` means.
+
+    A `Path`, a list of names, or a string that names an existing file is read; any other string is
+    the text itself, unless it looks like a name: one word with a dot or a slash. None is the
+    built-in text.
+
+    Raises:
+        TextError: if it cannot be read, or holds nothing.
+    """
+    if text is None:
+        return default_corpus()
+    if isinstance(text, Corpus):
+        return text
+    if not isinstance(text, str):
+        return read_corpus(text, encoding)
+    if _is_name(text):
+        return read_corpus([text], encoding)
+    if not text.strip():
+        raise TextError("the text is empty; give some text or the name of a file")
+    return Corpus(text, ("text given directly",), ())
+
+
+def _is_name(text: str) -> bool:
+    if not text or len(text) > LONGEST_NAME or "\n" in text or "\0" in text:
+        return False
+    if len(text.split()) == 1 and ("/" in text or "\\" in text or text.endswith(".txt")):
+        return True
+    try:
+        return Path(text).exists()
+    except OSError:
+        return False
+
+
+def corpus_of_run(folder: RunFolder) -> Corpus:
+    """The text a run was trained on, read again and compared with its fingerprint.
+
+    Raises:
+        RunError: if it is gone or has changed.
+    """
+    recorded = folder.configuration.get("corpus")
+    if not isinstance(recorded, dict):
+        raise RunError(f"{folder.path}/run.json is damaged: it names no corpus")
+    files, encoding = recorded.get("files"), recorded.get("encoding", "utf-8")
+    try:
+        if recorded.get("sources") == [BUILT_IN]:
+            corpus = default_corpus()
+        elif isinstance(files, list) and files and isinstance(encoding, str):
+            corpus = read_corpus([str(name) for name in files], encoding)
+        else:
+            raise TextError("it was given directly, not as a file")
+    except (TextError, ValueError) as fault:
+        raise RunError(
+            f"the text of {folder.path} cannot be read again: {fault}; name it yourself"
+        ) from None
+    require_same_text(folder, corpus)
+    return corpus
+
+
+def require_same_text(folder: RunFolder, corpus: Corpus) -> None:
+    """Refuses a text that is not the one the run was trained on."""
+    recorded = folder.configuration.get("corpus")
+    if not isinstance(recorded, dict) or recorded.get("fingerprint") != corpus.fingerprint:
+        raise RunError(
+            f"the text ({', '.join(corpus.sources)}) is not the one {folder.path} was trained on: "
+            "it has changed since, or is another; start a new run for it"
+        )

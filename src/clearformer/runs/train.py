@@ -1,0 +1,283 @@
+"""Training a run from a text, or going on with one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from platform import python_version
+from typing import Any
+
+import numpy as np
+
+from clearformer.engines.choose import choose_engine, suitable_workers
+from clearformer.errors import ConfigurationError, Interrupted, RunError
+from clearformer.generation.generate import generate
+from clearformer.generation.sampling import Sampling
+from clearformer.models.build import build_decoder
+from clearformer.models.configuration import ModelConfiguration
+from clearformer.runs.run import Run, model_configuration
+from clearformer.runs.sources import corpus_of, corpus_of_run, require_same_text
+from clearformer.text.corpus import Corpus
+from clearformer.text.split import split_text
+from clearformer.text.tokenizer import Tokenizer, load_tokenizer, save_tokenizer
+from clearformer.training import saves
+from clearformer.training.checkpoint import load_latest, remove_stale
+from clearformer.training.events import Reporter, Start
+from clearformer.training.lock import RunLock
+from clearformer.training.objective import next_token_loss
+from clearformer.training.options import TrainingOptions
+from clearformer.training.preparation import VALIDATION, Prepared, model_dials, prepare
+from clearformer.training.run_folder import RunFolder, default_run_path
+from clearformer.training.session import Session
+from clearformer.version import __version__
+
+SAMPLE_CHARACTERS = 160  # two lines of a terminal
+
+MODEL_DIALS = {field.name for field in fields(ModelConfiguration)} - {"vocabulary"}
+TRAINING_DIALS = {field.name for field in fields(TrainingOptions)}
+
+
+def train(
+    text: str | Path | Sequence[str | Path] | Corpus | None = None,
+    *,
+    out: str | Path | None = None,
+    resume: bool = False,
+    size: str | None = None,
+    tokenizer: str = "characters",
+    vocab: int | None = None,
+    encoding: str = "utf-8",
+    engine: str = "numpy",
+    reporter: Reporter | None = None,
+    **dials: Any,
+) -> Run:
+    """Trains a small language model on a text and returns the run.
+
+    Args:
+        text: a file, files, or the text itself; None for the documentation that Python carries.
+        out: the run folder; `runs/NAME` unless given.
+        resume: go on with the run in `out`; its text and dials are read from there.
+        size: tiny, small, medium or large; each part can be set by itself, too.
+        tokenizer: characters, words or bytepair.
+        vocab: at most so many tokens.
+        encoding: of the files.
+        engine: numpy.
+        reporter: hears of steps, evaluations, samples and saves.
+        dials: fields of `ModelConfiguration` and `TrainingOptions`, such as `layers=2, steps=100`.
+
+    Raises:
+        ConfigurationError: if dials are unknown, out of range, or do not fit together.
+        TextError: if the text cannot be read or cannot be trained on.
+        RunError: if the run folder is taken, missing or not writable.
+        NotFiniteError: if the loss or a gradient became NaN or infinite; the last save is kept.
+        Interrupted: on Ctrl-C, after the step was finished and saved.
+    """
+    reporter = reporter or Reporter()
+    model_given, training_given = _sorted(dials)
+    choose_engine(engine)
+    if resume:
+        if out is None:
+            raise ConfigurationError("resume needs the folder of the run: name it with --out RUN")
+        return _resume(RunFolder.open(Path(out)), text, encoding, training_given, reporter)
+    options = TrainingOptions(**training_given)
+    workers = options.workers or suitable_workers(options.batch)
+    corpus = corpus_of(text, encoding)
+    prepared = prepare(
+        corpus,
+        kind=tokenizer,
+        vocabulary=vocab,
+        dials=model_dials(size, model_given),
+        options=options,
+        workers=workers,
+    )
+    stem = Path(corpus.sources[0]).stem if corpus.text and text is not None else "python-docs"
+    folder = RunFolder.create(Path(out) if out is not None else default_run_path(stem))
+    start = _start_token(prepared.tokenizer, prepared.train)
+    try:
+        with RunLock(folder.path):
+            save_tokenizer(prepared.tokenizer, folder.tokenizer_path)
+            document = _document(corpus, text, encoding, engine, options, workers, prepared, start)
+            folder.write_configuration(document)
+            return _train(folder, prepared, options, workers, engine, start, reporter)
+    except BaseException:
+        folder.discard()  # does nothing once there is a save
+        raise
+
+
+def _resume(
+    folder: RunFolder,
+    text: Any,
+    encoding: str,
+    training_given: Mapping[str, Any],
+    reporter: Reporter,
+) -> Run:
+    document = folder.configuration
+    tokenizer = load_tokenizer(folder.tokenizer_path)
+    configuration = model_configuration(folder, tokenizer)
+    try:
+        options = TrainingOptions.from_json(document["training"])  # type: ignore[arg-type]
+        workers, start = document["workers"], document["start_token"]
+        engine = document["engine"]
+        if not (isinstance(workers, int) and isinstance(start, int) and isinstance(engine, str)):
+            raise ConfigurationError("workers, start_token or engine is of the wrong type")
+    except (KeyError, TypeError, ConfigurationError) as fault:
+        raise RunError(f"{folder.path}/run.json is damaged: {fault}") from None
+    if text is None:
+        corpus = corpus_of_run(folder)
+    else:
+        corpus = corpus_of(text, encoding)
+        require_same_text(folder, corpus)
+    options = _lengthened(options, training_given)
+    train_text, validation_text = split_text(corpus.text, VALIDATION)
+    train_ids, validation = tokenizer.encode(train_text), tokenizer.encode(validation_text)
+    first = len(tokenizer.decode(validation[:1])) if len(validation) else 0
+    prepared = Prepared(
+        tokenizer, train_ids, validation, len(validation_text) - first, configuration, corpus.notes
+    )
+    with RunLock(folder.path):
+        for name in remove_stale(folder.checkpoints):
+            reporter.note(f"{name}, left by an interrupted save, was removed")
+        return _train(folder, prepared, options, workers, engine, start, reporter)
+
+
+def _lengthened(options: TrainingOptions, given: Mapping[str, Any]) -> TrainingOptions:
+    """The options of the run with another length; nothing else may change on the way."""
+    other = sorted(set(given) - {"steps", "minutes"})
+    if other:
+        raise ConfigurationError(
+            f"a resumed run keeps its dials; only steps or minutes can change, not {other[0]}"
+        )
+    if not given:
+        return options
+    return replace(options, **{"steps": None, "minutes": None, **given})
+
+
+def _train(
+    folder: RunFolder,
+    prepared: Prepared,
+    options: TrainingOptions,
+    workers: int,
+    engine: str,
+    start: int,
+    reporter: Reporter,
+) -> Run:
+    for note in prepared.notes:
+        reporter.note(note)
+    model = build_decoder(prepared.model, np.random.default_rng(options.seed))
+    learner = choose_engine(engine).Learner(model, next_token_loss, workers)
+
+    def sample(current: Any) -> str:
+        return _sample(current, prepared, start)
+
+    session = Session(folder, prepared, options, learner, reporter, sample)
+    if saves.finished(folder.checkpoints):
+        saved = load_latest(folder.checkpoints)
+        for note in saved.notes:
+            reporter.note(note)
+        session.restore(saved)
+        reporter.note(f"going on after step {saved.step:,}")
+    reporter.started(
+        Start(
+            folder=folder.path,
+            model=prepared.model,
+            tokenizer=prepared.tokenizer.kind,
+            tokens=len(prepared.train),
+            validation_tokens=len(prepared.validation),
+            batch=options.batch,
+            workers=workers,
+            step=session.loop.step,
+            steps=session.loop.steps,
+            minutes=options.minutes,
+        )
+    )
+    stopped_by = session.run()
+    if stopped_by is not None:
+        raise Interrupted(
+            f"stopped after step {session.loop.step:,} and saved; go on with: "
+            f"clearformer train --resume --out {folder.path}",
+            stopped_by,
+        )
+    return Run(
+        learner.model,
+        prepared.tokenizer,
+        prepared.model,
+        folder.path,
+        session.loop.step,
+        start,
+        session.summary(),
+    )
+
+
+def _sorted(dials: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The dials that were given, those of the model and those of training."""
+    for name in dials:
+        if name not in MODEL_DIALS | TRAINING_DIALS:
+            near = get_close_matches(name, MODEL_DIALS | TRAINING_DIALS, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise ConfigurationError(f"there is no dial {name!r}{hint}")
+    given = {name: value for name, value in dials.items() if value is not None}
+    return (
+        {name: value for name, value in given.items() if name in MODEL_DIALS},
+        {name: value for name, value in given.items() if name in TRAINING_DIALS},
+    )
+
+
+def _document(
+    corpus: Corpus,
+    text: Any,
+    encoding: str,
+    engine: str,
+    options: TrainingOptions,
+    workers: int,
+    prepared: Prepared,
+    start: int,
+) -> dict[str, Any]:
+    """What run.json holds."""
+    from_files = text is not None and corpus.sources != ("text given directly",)
+    files = [text] if isinstance(text, str | Path) else text
+    named = from_files and not isinstance(text, Corpus)
+    return {
+        "kind": "decoder",
+        "model": prepared.model.to_json(),
+        "training": options.to_json(),
+        "workers": workers,
+        "engine": engine,
+        "tokenizer": {
+            "kind": prepared.tokenizer.kind,
+            "vocabulary": prepared.tokenizer.vocabulary_size,
+            "fingerprint": prepared.tokenizer.fingerprint,
+        },
+        "start_token": start,
+        "corpus": {
+            "sources": list(corpus.sources),
+            "files": [str(Path(name).resolve()) for name in files] if named else [],
+            "encoding": encoding,
+            "characters": corpus.characters,
+            "fingerprint": corpus.fingerprint,
+        },
+        "versions": {
+            "clearformer": __version__,
+            "numpy": np.__version__,
+            "python": python_version(),
+        },
+    }
+
+
+def _start_token(tokenizer: Tokenizer, train: np.ndarray) -> int:
+    """What a text without a prompt begins after: a newline, or the first token of the text."""
+    newline = tokenizer.encode("\n")
+    known = len(newline) == 1 and not tokenizer.unknown("\n")
+    return int(newline[0]) if known else int(train[0])
+
+
+def _sample(model: Any, prepared: Prepared, start: int) -> str:
+    """A little text, always drawn with the same luck, so that samples can be compared."""
+    tokens = SAMPLE_CHARACTERS
+    ids = generate(
+        model,
+        [start],
+        tokens,
+        context=prepared.model.context,
+        sampling=Sampling(temperature=0.8),
+        rng=np.random.default_rng(0),
+    )
+    return prepared.tokenizer.decode(list(ids))[:SAMPLE_CHARACTERS].strip()

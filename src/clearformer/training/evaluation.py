@@ -1,0 +1,65 @@
+"""How well a model predicts a text: over every position, not a sample."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import exp, log
+from typing import Any
+
+from clearformer.text.batches import windows
+from clearformer.text.ids import Ids
+from clearformer.training.objective import next_token_loss
+
+ROWS = 32
+"""Windows in one piece of work: large enough for quick products, small enough to share out."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The loss of a model on a text."""
+
+    loss: float
+    """Nats per token."""
+    tokens: int
+    """Predictions made: every token but the first."""
+    characters: int
+    """Characters of the original text that these tokens stand for."""
+
+    @property
+    def perplexity(self) -> float:
+        """exp(loss): among how many equally likely tokens the model is undecided."""
+        return exp(min(self.loss, 700.0))
+
+    @property
+    def bits_per_character(self) -> float:
+        """Comparable across tokenizers: the loss of the whole text in bits, per character."""
+        return self.loss * self.tokens / max(self.characters, 1) / log(2)
+
+
+def evaluate(
+    model: Any,
+    ids: Ids,
+    *,
+    context: int,
+    characters: int,
+    spread: Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]] = map,
+) -> Evaluation:
+    """The loss over every position of `ids`, in windows of `context` that do not overlap.
+
+    Args:
+        model: gives logits for ids.
+        ids: the text, at least two tokens.
+        context: tokens a window holds; its first ones are predicted from little.
+        characters: how many characters the predicted tokens stand for.
+        spread: how the windows are worked through, `map` or over several threads.
+
+    Raises:
+        TextError: if there are fewer than two tokens.
+    """
+
+    def total(piece: tuple[Any, Any, int]) -> float:
+        inputs, targets, counted = piece
+        return float(next_token_loss(model, inputs, targets)) * counted
+
+    tokens = len(ids) - 1
+    losses = spread(total, windows(ids, context, ROWS))
+    return Evaluation(sum(losses) / tokens, tokens, characters)

@@ -1,0 +1,37 @@
+"""Ctrl-C while training: finish the step, save, stop; a second one stops at once."""
+
+import signal
+import threading
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+
+class Interrupt:
+    """While inside, SIGINT and SIGTERM set `number` instead of breaking into a step."""
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._heard)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._give_back()
+
+    def _heard(self, number: int, frame: FrameType | None) -> None:
+        self.number = number
+        self._give_back()
+
+    def _give_back(self) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before = {}

@@ -1,0 +1,146 @@
+"""The training loop: batches in, losses and gradients, clipped, one update; and again."""
+
+import math
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from clearformer.errors import NotFiniteError
+from clearformer.models.tap import Recorder
+from clearformer.text.batches import Batches
+from clearformer.training.events import Reporter, Step
+from clearformer.training.optimizers import AdamW
+from clearformer.training.options import TrainingOptions
+from clearformer.training.schedule import learning_rate
+
+STEPS = 2000
+"""Without steps or minutes: about a minute for the small model on two processors."""
+
+
+class Loop:
+    """Trains the model of a learner; knows nothing of what kind of model it is.
+
+    Attributes:
+        step: updates made so far.
+        tokens_seen: target tokens those updates were computed from.
+        seconds: time spent in them, over all sessions of the run.
+        recent_loss: the loss of late batches, smoothed, in nats per token.
+    """
+
+    def __init__(
+        self, learner: Any, batches: Batches, optimizer: AdamW, options: TrainingOptions
+    ) -> None:
+        self.learner, self.batches, self.optimizer = learner, batches, optimizer
+        self.options = options
+        self.steps = options.steps or (None if options.minutes else STEPS)
+        self.step = 0
+        self.tokens_seen = 0
+        self.seconds = 0.0
+        self.recent_loss = math.nan
+
+    @property
+    def progress(self) -> float:
+        """Share of the run that is done, 0 … 1."""
+        if self.steps is not None:
+            return min(self.step / self.steps, 1.0)
+        return min(self.seconds / (60 * (self.options.minutes or 0)), 1.0)
+
+    def run(self, reporter: Reporter, pause: Callable[[], bool]) -> None:
+        """Trains until the end, or until `pause`, asked after every step, says to stop.
+
+        Raises:
+            NotFiniteError: a loss or gradient is NaN or infinite; that update was not made.
+        """
+        while self.progress < 1.0:
+            begun = time.monotonic()
+            told = self.one_step()
+            taken = time.monotonic() - begun
+            self.seconds += taken
+            reporter.step(self._told(told, taken))
+            if pause():
+                break
+
+    def one_step(self) -> tuple[float, float, float]:
+        """One update; returns its loss, learning rate and gradient norm."""
+        inputs, targets = self.batches.next()
+        loss = self._gradients(inputs, targets)
+        norm = self.learner.gather()
+        if not (math.isfinite(loss) and math.isfinite(norm)):
+            raise NotFiniteError(self._explain_not_finite(loss, inputs))
+        if norm > self.options.clip:
+            factor = np.asarray(self.options.clip / norm, self.learner.gradients.dtype)
+            self.learner.each(lambda piece: self._scale(piece, factor))
+        # the rate in the middle of this step, so that neither the first nor the last is zero
+        middle = (self.step + 0.5) / self.steps if self.steps else self.progress
+        rate = learning_rate(self.options, middle)
+        self.optimizer.update(self.step + 1, rate)
+        self.step += 1
+        self.tokens_seen += targets.size
+        smooth = 0.95 if math.isfinite(self.recent_loss) else 0.0
+        self.recent_loss = smooth * self.recent_loss + (1 - smooth) * loss if smooth else loss
+        return loss, rate, norm
+
+    def _gradients(self, inputs: np.ndarray, targets: np.ndarray) -> float:
+        """The loss of a batch, computed in `accumulation` parts that weigh as their rows."""
+        total = 0.0
+        rows = len(inputs)
+        cuts = [rows * n // self.options.accumulation for n in range(self.options.accumulation + 1)]
+        for number, (begin, end) in enumerate(pairwise(cuts)):
+            share = (end - begin) / rows
+            part = self.learner.loss_and_gradients(
+                inputs[begin:end], targets[begin:end], share=share, rngs=self._dropout(number)
+            )
+            total += share * part
+        return total
+
+    def _dropout(self, part: int) -> Callable[[int], np.random.Generator]:
+        """Generators that depend on seed, step, part and worker alone: nothing to save."""
+        return lambda worker: np.random.default_rng([self.options.seed, self.step, part, worker])
+
+    def _scale(self, piece: slice, factor: np.ndarray) -> None:
+        self.learner.gradients[piece] *= factor
+
+    def _told(self, told: tuple[float, float, float], taken: float) -> Step:
+        loss, rate, norm = told
+        left = self.seconds / self.progress * (1 - self.progress) if self.progress else math.inf
+        return Step(
+            step=self.step,
+            progress=self.progress,
+            loss=loss,
+            learning_rate=rate,
+            gradient_norm=norm,
+            tokens_seen=self.tokens_seen,
+            tokens_per_second=self.tokens_seen / self.seconds if self.seconds else 0.0,
+            seconds=self.seconds,
+            seconds_left=left,
+        )
+
+    def _explain_not_finite(self, loss: float, inputs: np.ndarray) -> str:
+        """Names the first tensor that is NaN or infinite: forwards, then among the gradients."""
+        named = self.learner.named
+        seen = Recorder()
+        for name, weight in named(self.learner.parameters).items():
+            if not np.isfinite(weight).all():
+                return self._stopped("weight", name)
+        self.learner.model(inputs, tap=seen)
+        for name, x in seen.seen.items():
+            if name.endswith("masked_scores"):
+                continue  # -inf is what they are made of
+            if not np.isfinite(x).all():
+                return self._stopped("activation", name)
+        if not math.isfinite(loss):
+            return self._stopped("loss", f"{loss}")
+        for name, gradient in named(self.learner.gradients).items():
+            if not np.isfinite(gradient).all():
+                return self._stopped("gradient", name)
+        return self._stopped("gradient", "the norm of all of them")
+
+    def _stopped(self, kind: str, name: str) -> str:
+        return (
+            f"training stopped before step {self.step + 1}: the first {kind} that is not finite is "
+            f"{name}; the weights are as after step {self.step}; "
+            f"try a learning rate below {self.options.learning_rate:g}"
+        )

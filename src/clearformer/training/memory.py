@@ -1,0 +1,61 @@
+"""The memory a run will need, in exact integers, before anything is allocated."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from clearformer.errors import ConfigurationError
+from clearformer.models.configuration import ModelConfiguration
+
+NUMBER = 4  # bytes of a float32
+
+
+def training_bytes(configuration: ModelConfiguration, batch: int, workers: int) -> int:
+    """Weights, gradients, optimizer and the activations of one step, in bytes (an estimate).
+
+    Per weight: itself, two averages, a scratch value, and one gradient per worker. Per position and
+    layer: about 24 rows of `embed`, 4 of `hidden` and, for each head, 3 rows of the score table.
+    """
+    c = configuration.completed
+    weights = c.parameter_count * (4 + workers)
+    hidden = c.hidden or 4 * c.embed
+    position = c.layers * (24 * c.embed + 4 * hidden + 3 * c.heads * c.context) + 3 * c.vocabulary
+    return NUMBER * (weights + batch * c.context * position)
+
+
+def machine_bytes() -> int | None:
+    """Memory that this process may use, in bytes; None where the system does not tell."""
+    found = []
+    try:
+        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        return None
+    limit = Path("/sys/fs/cgroup/memory.max")  # of a container
+    with suppress(OSError, ValueError):  # "max" where there is no limit
+        found.append(int(limit.read_text("ascii")))
+    return min(found)
+
+
+def require_memory(configuration: ModelConfiguration, batch: int, workers: int) -> None:
+    """Refuses a run that cannot fit.
+
+    Raises:
+        ConfigurationError: with the memory it would need and what the machine has.
+    """
+    needed = training_bytes(configuration, batch, workers)
+    there = machine_bytes()
+    if there is not None and needed > there:
+        c = configuration
+        raise ConfigurationError(
+            f"this model would need about {in_words(needed)} of memory to train and this machine "
+            f"has {in_words(there)} (layers={c.layers}, heads={c.heads}, embed={c.embed}, "
+            f"context={c.context}, batch={batch}, vocabulary={c.vocabulary}); "
+            "choose smaller sizes, such as --size small"
+        )
+
+
+def in_words(number: int) -> str:
+    """Bytes as a person reads them, in powers of 1024."""
+    units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+    unit = min(max((number.bit_length() - 1) // 10, 0), len(units) - 1)
+    return f"{number / 1024**unit:,.1f} {units[unit]}" if unit else f"{number} bytes"

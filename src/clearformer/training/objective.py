@@ -1,0 +1,18 @@
+"""What training makes small: the loss of the next token."""
+
+from typing import Any
+
+import numpy as np
+
+from clearformer import ops
+from clearformer.tensor import Int
+
+
+def next_token_loss(
+    model: Any,
+    inputs: Int[np.ndarray, "batch seq"],
+    targets: Int[np.ndarray, "batch seq"],
+    rng: np.random.Generator | None = None,
+) -> Any:
+    """Mean cross-entropy of the token that follows each position, in nats per token."""
+    return ops.cross_entropy(model(inputs, rng=rng), targets)

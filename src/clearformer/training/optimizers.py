@@ -1,0 +1,65 @@
+"""How parameters move: AdamW, on the flat buffers of a learner."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clearformer import ops
+
+
+@dataclass(frozen=True)
+class AdamWSettings:
+    """The numbers of AdamW; the learning rate comes with each step."""
+
+    beta_1: float = 0.9
+    """How slowly the mean of the gradients forgets."""
+    beta_2: float = 0.99
+    """How slowly the mean of their squares forgets."""
+    epsilon: float = 1e-8
+    """Keeps the division from zero."""
+    decay: float = 0.1
+    """Weight decay, on matrices only."""
+
+
+class AdamW:
+    """Adam with decoupled weight decay (Loshchilov and Hutter, 2019, algorithm 2)."""
+
+    def __init__(self, learner: Any, settings: AdamWSettings):
+        self.settings = settings
+        self._learner = learner
+        self.first = np.zeros_like(learner.parameters)
+        self.second = np.zeros_like(learner.parameters)
+
+    def update(self, step: int, learning_rate: float) -> None:
+        """Moves every parameter once; `step` counts from 1."""
+        learner, settings = self._learner, self.settings
+
+        def move(piece: slice) -> None:
+            ops.adamw(
+                learner.parameters[piece],
+                learner.gradients[piece],
+                self.first[piece],
+                self.second[piece],
+                step=step,
+                learning_rate=learning_rate,
+                beta_1=settings.beta_1,
+                beta_2=settings.beta_2,
+                epsilon=settings.epsilon,
+                decay=settings.decay if piece.start < learner.matrices else 0.0,
+            )
+
+        learner.each(move)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """What a save needs, under `first.PATH` and `second.PATH`."""
+        return {
+            f"{kind}.{name}": view
+            for kind, buffer in (("first", self.first), ("second", self.second))
+            for name, view in self._learner.named(buffer).items()
+        }
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        """Takes back what `state` gave."""
+        for name, view in self.state().items():
+            view[...] = state[name]

@@ -1,0 +1,141 @@
+"""Before the start: cuts the text, makes the tokenizer, fits the sizes, tells what changed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from clearformer.errors import ConfigurationError, TextError
+from clearformer.models.configuration import SIZES, ModelConfiguration
+from clearformer.text.corpus import Corpus
+from clearformer.text.ids import Ids
+from clearformer.text.split import split_text
+from clearformer.text.tokenizer import Tokenizer, build_tokenizer
+from clearformer.training.memory import require_memory
+from clearformer.training.options import TrainingOptions
+
+VALIDATION = 0.1
+"""Share of the text, at its end, that is never trained on."""
+
+SEEN_ENOUGH = 20
+"""A vocabulary in which a token is met fewer times on average leaves most of it unlearned."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Everything a run needs, in sizes that fit together."""
+
+    tokenizer: Tokenizer
+    train: Ids
+    """Token ids to learn from."""
+    validation: Ids
+    """Token ids of the end of the text; fewer than two if the text is too short."""
+    validation_characters: int
+    """Characters that the predicted tokens of the validation part stand for."""
+    model: ModelConfiguration
+    notes: tuple[str, ...]
+    """What was adjusted and why, one sentence each."""
+
+
+def model_dials(size: str | None, dials: Mapping[str, Any]) -> dict[str, Any]:
+    """The sizes of the dial `size`, with every part that was set by itself on top.
+
+    Raises:
+        ConfigurationError: if there is no such size.
+    """
+    if size is not None and size not in SIZES:
+        raise ConfigurationError(f"size must be one of {', '.join(SIZES)}; got {size!r}")
+    given = {name: value for name, value in dials.items() if value is not None}
+    return {**SIZES[size or "small"], **given}
+
+
+def prepare(
+    corpus: Corpus,
+    *,
+    kind: str,
+    vocabulary: int | None,
+    dials: Mapping[str, Any],
+    options: TrainingOptions,
+    workers: int,
+) -> Prepared:
+    """Fits tokenizer, model and text together.
+
+    Args:
+        corpus: the text.
+        kind: of tokenizer.
+        vocabulary: at most so many tokens; None leaves it to the tokenizer.
+        dials: fields of `ModelConfiguration` without the vocabulary.
+        options: of training.
+        workers: threads that will share a batch.
+
+    Raises:
+        TextError: if there is nothing that could be trained on.
+        ConfigurationError: if the sizes are impossible, or larger than the machine.
+    """
+    # refused before any work: these sizes fit no vocabulary
+    require_memory(ModelConfiguration(vocabulary or 2, **dials), options.batch, workers)
+    train_text, validation_text = split_text(corpus.text, VALIDATION)
+    _require_variety(train_text)
+    tokenizer = build_tokenizer(kind, corpus.text, vocabulary)
+    train, validation = tokenizer.encode(train_text), tokenizer.encode(validation_text)
+    configuration = ModelConfiguration(tokenizer.vocabulary_size, **dials)
+    require_memory(configuration, options.batch, workers)
+    notes = list(corpus.notes)
+    configuration = _fit_context(configuration, len(train), notes)
+    _judge_vocabulary(tokenizer, vocabulary, len(train), notes)
+    first = len(tokenizer.decode(validation[:1])) if len(validation) else 0
+    if len(validation) < 2:
+        notes.append(
+            f"the last 10 % of the text holds only {len(validation)} tokens, too few to measure a "
+            "validation loss; none will be given"
+        )
+    return Prepared(
+        tokenizer=tokenizer,
+        train=train,
+        validation=validation,
+        validation_characters=len(validation_text) - first,
+        model=configuration,
+        notes=tuple(notes),
+    )
+
+
+def _require_variety(text: str) -> None:
+    if len(text) < 2:
+        raise TextError(
+            f"the text has {len(text)} character{'s' * (len(text) != 1)} to train on; at least 2 "
+            "are needed to predict one from another; give a longer text"
+        )
+
+
+def _fit_context(
+    configuration: ModelConfiguration, tokens: int, notes: list[str]
+) -> ModelConfiguration:
+    if tokens < 2:
+        raise TextError(
+            f"the text has {tokens} token{'s' * (tokens != 1)} to train on; at least 2 are needed; "
+            "give a longer text or a finer tokenizer (--tokenizer characters)"
+        )
+    if tokens > configuration.context:
+        return configuration
+    fitted = replace(configuration, context=tokens - 1)
+    notes.append(
+        f"context was cut from {configuration.context} to {fitted.context}: "
+        f"the text has only {tokens} tokens to train on"
+    )
+    return fitted
+
+
+def _judge_vocabulary(
+    tokenizer: Tokenizer, asked: int | None, tokens: int, notes: list[str]
+) -> None:
+    size = tokenizer.vocabulary_size
+    if asked is not None and size < asked:
+        notes.append(
+            f"the vocabulary has {size:,} tokens instead of {asked:,}: the text has no more"
+        )
+    if tokens < SEEN_ENOUGH * size and tokenizer.kind != "characters":
+        notes.append(
+            f"the vocabulary of {size:,} tokens is large for a text of {tokens:,} tokens: each is "
+            f"met {tokens / size:.1f} times on average; --vocab "
+            f"{max(tokens // SEEN_ENOUGH, 260):,}".replace(",", "")
+            + " or --tokenizer characters learns more from it"
+        )

@@ -1,0 +1,218 @@
+"""One session of a run: from a fresh start or the last save to the end, saving on the way."""
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from clearformer.errors import RunError
+from clearformer.text.batches import Batches
+from clearformer.training.checkpoint import Checkpoint, save_checkpoint
+from clearformer.training.evaluation import Evaluation, evaluate
+from clearformer.training.events import Reporter, Step
+from clearformer.training.interrupt import Interrupt
+from clearformer.training.loop import Loop
+from clearformer.training.optimizers import AdamW, AdamWSettings
+from clearformer.training.options import TrainingOptions
+from clearformer.training.preparation import Prepared
+from clearformer.training.run_folder import RunFolder
+
+LOG_SECONDS = 1.0
+"""At most one line of training loss per second goes into the log."""
+
+LARGEST_EVALUATION_SHARE = 0.25
+"""Evaluations before the last are left out once they have taken this share of the training time."""
+
+LARGEST_SAVE_SHARE = 0.02
+"""Saves come at most so often that they take this share of the time."""
+
+
+class Session:
+    """Trains in a run folder: evaluates, samples, logs and saves at the right moments."""
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        prepared: Prepared,
+        options: TrainingOptions,
+        learner: Any,
+        reporter: Reporter,
+        sample: Callable[[Any], str] | None = None,
+    ) -> None:
+        self.folder, self.prepared, self.options = folder, prepared, options
+        self.learner, self.reporter, self.sample = learner, reporter, sample
+        batches = Batches(
+            prepared.train,
+            prepared.model.context,
+            options.batch,
+            np.random.default_rng([options.seed, 1]),
+        )
+        optimizer = AdamW(learner, AdamWSettings(decay=options.weight_decay))
+        self.loop = Loop(learner, batches, optimizer, options)
+        self.evaluation: Evaluation | None = None
+        self._evaluations = 0
+        self._evaluated_step = -1
+        self._evaluation_seconds = 0.0
+        self._saved_step = -1
+        self._saved_at = self._logged_at = time.monotonic()
+        self._save_seconds = 0.0
+
+    def run(self) -> int | None:
+        """Trains to the end and saves; returns the number of the signal that stopped it, if any.
+
+        Raises:
+            NotFiniteError: the loss or a gradient is NaN or infinite; the last save is kept.
+            RunError: a save could not be written; earlier ones are intact.
+        """
+        with self.learner.running(), Interrupt() as interrupt:
+            self.loop.run(_Ears(self), lambda: interrupt.number is not None)
+            if interrupt.number is None and self._evaluated_step != self.loop.step:
+                self._evaluate()  # a finished run was resumed
+            self.save()
+        return interrupt.number
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Goes on from a save.
+
+        Raises:
+            RunError: the save is of a model with other parameters.
+        """
+        named = self.learner.named(self.learner.parameters)
+        shapes = {name: array.shape for name, array in checkpoint.model.items()}
+        if shapes != {name: view.shape for name, view in named.items()}:
+            raise RunError(
+                f"{checkpoint.path} does not hold the parameters that run.json describes; "
+                "one of the two was changed"
+            )
+        for name, view in named.items():
+            view[...] = checkpoint.model[name]
+        loop, state = self.loop, checkpoint.state
+        loop.optimizer.restore(checkpoint.optimizer)
+        try:
+            loop.batches.restore(state["batches"])  # type: ignore[arg-type]
+            loop.step = int(state["step"])  # type: ignore[call-overload]
+            loop.tokens_seen = int(state["tokens_seen"])  # type: ignore[call-overload]
+            loop.seconds = float(state["seconds"])  # type: ignore[arg-type]
+            loss = state["recent_loss"]
+            loop.recent_loss = math.nan if loss is None else float(loss)  # type: ignore[arg-type]
+            self._evaluations = int(state["evaluations"])  # type: ignore[call-overload]
+        except (KeyError, TypeError, ValueError) as fault:
+            raise RunError(f"{checkpoint.path}: state.json is damaged ({fault!r})") from None
+        self._saved_step = loop.step
+        self.folder.truncate_log(loop.step)
+
+    def save(self) -> None:
+        """Writes a save, unless there is one of this step already."""
+        loop = self.loop
+        if loop.step == self._saved_step:
+            return
+        begun = time.monotonic()
+        save_checkpoint(
+            self.folder.checkpoints,
+            loop.step,
+            model=self.learner.named(self.learner.parameters),
+            optimizer=loop.optimizer.state(),
+            state={
+                "step": loop.step,
+                "tokens_seen": loop.tokens_seen,
+                "seconds": loop.seconds,
+                "recent_loss": loop.recent_loss if math.isfinite(loop.recent_loss) else None,
+                "evaluations": self._evaluations,
+                "batches": loop.batches.state(),
+            },
+        )
+        self._saved_step, self._saved_at = loop.step, time.monotonic()
+        self._save_seconds = self._saved_at - begun
+        self.reporter.saved(loop.step)
+
+    def summary(self) -> dict[str, Any]:
+        """What the run has reached, under the names of `train --json`."""
+        loop, evaluation = self.loop, self.evaluation
+        return {
+            "run": str(self.folder.path),
+            "parameters": self.prepared.model.parameter_count,
+            "vocabulary": self.prepared.tokenizer.vocabulary_size,
+            "steps": loop.step,
+            "tokens_seen": loop.tokens_seen,
+            "seconds": loop.seconds,
+            "train_loss": loop.recent_loss if math.isfinite(loop.recent_loss) else None,
+            "validation_loss": evaluation.loss if evaluation else None,
+            "validation_perplexity": evaluation.perplexity if evaluation else None,
+            "bits_per_character": evaluation.bits_per_character if evaluation else None,
+        }
+
+    def after_step(self, step: Step) -> None:
+        """Logs, evaluates and saves when it is time."""
+        now = time.monotonic()
+        if now - self._logged_at >= LOG_SECONDS or step.step == 1:
+            self._logged_at = now
+            self._log_step(step)
+        finished = step.progress >= 1.0
+        due = step.progress * self.options.evaluations >= self._evaluations + 1
+        if finished or due:
+            self._evaluations = int(step.progress * self.options.evaluations)
+            affordable = self._evaluation_seconds <= LARGEST_EVALUATION_SHARE * step.seconds
+            if finished or affordable:
+                self._log_step(step)
+                self._evaluate()
+        wait = max(self.options.save_seconds, self._save_seconds / LARGEST_SAVE_SHARE)
+        if now - self._saved_at >= wait and not finished:
+            self.save()
+
+    def _log_step(self, step: Step) -> None:
+        self.folder.log(
+            {
+                "step": step.step,
+                "train_loss": step.loss,
+                "learning_rate": step.learning_rate,
+                "gradient_norm": step.gradient_norm,
+                "tokens_seen": step.tokens_seen,
+                "tokens_per_second": step.tokens_per_second,
+                "seconds": step.seconds,
+            }
+        )
+
+    def _evaluate(self) -> None:
+        """Measures the validation loss, if there is a part to measure it on, and writes a sample."""
+        begun = time.monotonic()
+        prepared, step = self.prepared, self.loop.step
+        self._evaluated_step = step
+        if len(prepared.validation) >= 2:
+            self.evaluation = evaluate(
+                self.learner.model,
+                prepared.validation,
+                context=prepared.model.context,
+                characters=prepared.validation_characters,
+                spread=self.learner.spread,
+            )
+            self._log_evaluation(step, self.evaluation)
+            self.reporter.evaluated(step, self.evaluation)
+        if self.sample is not None:
+            text = self.sample(self.learner.model)
+            self.folder.add_sample(step, text)
+            self.reporter.sampled(step, text)
+        self._evaluation_seconds += time.monotonic() - begun
+
+    def _log_evaluation(self, step: int, evaluation: Evaluation) -> None:
+        self.folder.log(
+            {
+                "step": step,
+                "validation_loss": evaluation.loss,
+                "validation_perplexity": evaluation.perplexity,
+                "bits_per_character": evaluation.bits_per_character,
+                "seconds": self.loop.seconds,
+            }
+        )
+
+
+class _Ears(Reporter):
+    """Hears the loop on behalf of a session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def step(self, step: Step) -> None:
+        self._session.reporter.step(step)
+        self._session.after_step(step)

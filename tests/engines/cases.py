@@ -1,0 +1,230 @@
+"""The cases in which every operation is proved: shapes of operands, and what needs no gradient.
+
+An operation without a case here makes `test_every_operation` fail.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from clearformer import ops
+
+Shape = tuple[int, ...]
+
+
+def public_operations() -> dict[str, Callable[..., Any]]:
+    """Every operation of `clearformer.ops`, by name."""
+    return {
+        name: member
+        for name, member in vars(ops).items()
+        if inspect.isfunction(member)
+        and member.__module__ == ops.__name__
+        and not name.startswith("_")
+    }
+
+
+@dataclass(frozen=True)
+class Case:
+    """An operation, the shapes of its operands by parameter, and its other arguments."""
+
+    operation: str
+    operands: dict[str, Shape]
+    constants: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        words = [f"{name}{shape}" for name, shape in self.operands.items()]
+        for name, x in self.constants.items():
+            words.append(f"{name}{x.shape}" if isinstance(x, np.ndarray) else f"{name}={x}")
+        return f"{self.operation}: {' '.join(words)}".replace(", ", ",")
+
+    def arrays(self, rng: np.random.Generator, dtype: Any = np.float64) -> list[np.ndarray]:
+        """Random operands."""
+        return [np.asarray(rng.normal(size=shape), dtype) for shape in self.operands.values()]
+
+    def ours(self, *arrays: Any) -> Any:
+        """Runs our operation."""
+        return self._run(getattr(ops, self.operation), arrays, self.constants)
+
+    def theirs(self, *tensors: Any) -> Any:
+        """Runs PyTorch's, on its tensors."""
+        import torch
+
+        from engines import twins
+
+        constants = {
+            name: torch.from_numpy(x.copy()) if isinstance(x, np.ndarray) else x
+            for name, x in self.constants.items()
+        }
+        return self._run(getattr(twins, self.operation), tensors, constants)
+
+    def _run(
+        self, function: Callable[..., Any], tensors: tuple[Any, ...], constants: dict[str, Any]
+    ) -> Any:
+        return function(**dict(zip(self.operands, tensors, strict=True)), **constants)
+
+
+def _same_shape(name: str) -> Iterator[Case]:
+    """For operations on each element: any shape goes."""
+    for shape in ((2, 3), (4,), (1,), (2, 1, 3), (0, 3)):
+        yield Case(name, {"x": shape})
+
+
+def _arithmetic(name: str) -> Iterator[Case]:
+    for a, b in (
+        ((2, 3), (2, 3)),
+        ((2, 3), (3,)),
+        ((3,), (2, 3)),
+        ((2, 1), (1, 3)),
+        ((), (2, 2)),
+        ((), ()),
+        ((1, 1), (2, 3, 4)),
+        ((2, 1, 3), (4, 1)),
+        ((0, 3), (3,)),
+        ((0, 3), (1, 1)),
+    ):
+        yield Case(name, {"a": a, "b": b})
+
+
+def _products() -> Iterator[Case]:
+    for x in ((4, 3), (3,), (2, 5, 3), (1, 3), (0, 3)):
+        yield Case("linear", {"x": x, "weight": (3, 2)})
+        yield Case("linear", {"x": x, "weight": (3, 2), "bias": (2,)})
+    yield Case("linear", {"x": (1, 1), "weight": (1, 1), "bias": (1,)})
+    for left, right in (
+        ((2, 3), (3, 4)),
+        ((2, 2, 3), (2, 3, 4)),
+        ((2, 1, 2, 3), (3, 3, 2)),
+        ((2, 3), (4, 3, 2)),
+        ((1, 1), (1, 1)),
+        ((0, 3), (3, 4)),
+        ((2, 0), (0, 3)),
+        ((1, 2, 3), (0, 3, 1)),
+    ):
+        yield Case("matmul", {"left": left, "right": right})
+
+
+def _embed() -> Iterator[Case]:
+    for ids, table in (
+        ([[0, 2, 2], [4, 0, 2]], (5, 3)),
+        ([599, 3, 599, 0, 3, 3], (600, 2)),
+        ([[7]], (513, 1)),
+        ([0, 0], (1, 1)),
+        (3, (4, 2)),
+        (3, (600, 1)),
+        (np.zeros((2, 0), int), (4, 2)),
+        (np.zeros(0, int), (600, 1)),
+        (np.array([2, 1, 2], np.int32)[::-1], (3, 2)),
+    ):
+        yield Case("embed", {"table": table}, {"ids": np.asarray(ids)})
+
+
+def _softmax() -> Iterator[Case]:
+    for shape, axis in (
+        ((2, 5), -1),
+        ((2, 5), 0),
+        ((3,), 0),
+        ((2, 1), -1),
+        ((1, 4), 0),
+        ((2, 3, 4), 1),
+        ((2, 3, 4), -3),
+        ((0, 3), -1),
+        ((0, 3), 0),
+    ):
+        yield Case("softmax", {"x": shape}, {"axis": axis})
+    allowed = np.random.default_rng(3).random((3, 4)) < 0.6
+    for shape, mask in (
+        ((3, 4), allowed),
+        ((2, 3, 4), allowed),
+        ((2, 3, 4), allowed[:, :1]),
+        ((1, 1), np.array([[False]])),
+        ((0, 4), allowed[0]),
+    ):
+        yield Case("mask_scores", {"scores": shape}, {"allowed": mask})
+
+
+def _attention() -> Iterator[Case]:
+    some = np.random.default_rng(4).random((4, 5)) < 0.6
+    some[1] = False  # a query that may look nowhere
+    per_head = np.random.default_rng(5).random((2, 3, 4, 4)) < 0.7
+    for (query, key, value), options in (
+        (((4, 3), (4, 3), (4, 3)), {}),
+        (((4, 3), (4, 3), (4, 3)), {"causal": True}),
+        (((4, 3), (5, 3), (5, 2)), {"mask": some}),
+        (((4, 3), (5, 3), (5, 2)), {"mask": some, "causal": True}),
+        (((5, 3), (3, 3), (3, 2)), {"causal": True}),
+        (((2, 4, 3), (2, 5, 3), (2, 5, 6)), {"scale": 0.3}),
+        (((2, 3, 4, 2), (2, 3, 4, 2), (2, 3, 4, 2)), {"causal": True}),
+        (((2, 3, 4, 2), (2, 3, 4, 2), (2, 3, 4, 5)), {"mask": per_head}),
+        (((2, 3, 4, 2), (2, 1, 4, 2), (2, 1, 4, 2)), {"mask": per_head[:1, :1]}),
+        (((2, 1, 4, 2), (3, 4, 2), (4, 3)), {"causal": True, "scale": 2.0}),
+        (((4, 2), (2, 4, 2), (3, 1, 4, 2)), {"mask": per_head[0, 0, 0]}),
+        (((1, 1), (1, 1), (1, 1)), {}),
+        (((2, 1, 3), (2, 4, 3), (2, 4, 3)), {"mask": np.zeros((1, 4), bool)}),
+        (((0, 3), (2, 3), (2, 3)), {}),
+        (((2, 3), (0, 3), (0, 2)), {}),
+        (((0, 2, 3), (0, 2, 3), (0, 2, 3)), {"causal": True}),
+    ):
+        yield Case("attention", {"query": query, "key": key, "value": value}, options)
+
+
+def _norms() -> Iterator[Case]:
+    for lead in ((2,), (), (2, 1, 2), (0,)):
+        for size in (4, 1):
+            x, row = (*lead, size), (size,)
+            yield Case("layer_norm", {"x": x, "gain": row, "bias": row})
+            yield Case("rms_norm", {"x": x})
+            yield Case("rms_norm", {"x": x, "gain": row})
+    yield Case("layer_norm", {"x": (3, 5), "gain": (5,), "bias": (5,)}, {"epsilon": 0.1})
+    yield Case("rms_norm", {"x": (3, 5), "gain": (5,)}, {"epsilon": 0.1})
+
+
+def _dropout_and_rotate() -> Iterator[Case]:
+    for shape in ((2, 3), (1,), (0, 3)):
+        keep = (np.random.default_rng(6).random(shape) < 0.5) / 0.5
+        yield Case("dropout", {"x": shape}, {"keep": keep})
+    for x in ((3, 4), (2, 3, 4), (1, 2), (2, 1, 3, 2), (0, 4), (0, 3, 4)):
+        angles = np.random.default_rng(7).normal(size=(x[-2], x[-1] // 2))
+        yield Case("rotate", {"x": x}, {"turn": np.exp(1j * angles)})
+
+
+def _shapes() -> Iterator[Case]:
+    for x, heads in (((3, 4), 2), ((2, 3, 6), 3), ((2, 3, 4), 1), ((1, 1), 1), ((0, 3, 4), 2)):
+        yield Case("split_heads", {"x": x}, {"heads": heads})
+    for x in ((2, 3, 4), (2, 2, 3, 1), (1, 1, 1), (0, 2, 3, 4), (2, 0, 3)):
+        yield Case("merge_heads", {"x": x})
+        yield Case("repeat_heads", {"x": x}, {"times": 2})
+        yield Case("transpose", {"x": x})
+    yield Case("repeat_heads", {"x": (3, 1, 2)}, {"times": 1})
+    yield Case("transpose", {"x": (2, 3)})
+
+
+def _cross_entropy() -> Iterator[Case]:
+    for logits, targets in (
+        ((4, 5), [0, 4, 2, 2]),
+        ((4, 5), [0, -100, 4, -100]),
+        ((2, 3, 4), [[0, 1, 2], [3, -100, 0]]),
+        ((5,), 3),
+        ((1, 1), [0]),
+        ((2, 1), [0, 0]),
+    ):
+        yield Case("cross_entropy", {"logits": logits}, {"targets": np.asarray(targets)})
+    yield Case("cross_entropy", {"logits": (3, 4)}, {"targets": np.array([1, 0, 2]), "ignore": 0})
+    yield Case("cross_entropy", {"logits": (0, 4)}, {"targets": np.zeros(0, int)})
+
+
+CASES = [
+    *_arithmetic("add"),
+    *_arithmetic("multiply"),
+    *_products(),
+    *_embed(),
+    *_softmax(),
+    *_attention(),
+    *_norms(),
+    *(case for name in ("squared_relu", "gelu", "silu") for case in _same_shape(name)),
+    *_dropout_and_rotate(),
+    *_shapes(),
+    *_cross_entropy(),
+]

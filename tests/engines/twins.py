@@ -1,0 +1,105 @@
+"""Every operation once more, as somebody would write it in PyTorch. Same names, same parameters."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+
+def add(a: Tensor, b: Tensor) -> Tensor:
+    return a + b
+
+
+def multiply(a: Tensor, b: Tensor) -> Tensor:
+    return a * b
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    return functional.linear(x, weight.T, bias)
+
+
+def matmul(left: Tensor, right: Tensor) -> Tensor:
+    return left @ right
+
+
+def embed(ids: Tensor, table: Tensor) -> Tensor:
+    return functional.embedding(ids.long(), table)
+
+
+def softmax(x: Tensor, axis: int = -1) -> Tensor:
+    return x.softmax(axis)
+
+
+def mask_scores(scores: Tensor, allowed: Tensor) -> Tensor:
+    return scores.masked_fill(~allowed, -torch.inf)
+
+
+def attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *,
+    mask: Tensor | None = None,
+    causal: bool = False,
+    scale: float | None = None,
+) -> Tensor:
+    if causal and mask is not None:  # PyTorch takes one or the other
+        mask, causal = mask & torch.ones_like(mask, dtype=torch.bool).tril(), False
+    return functional.scaled_dot_product_attention(
+        query, key, value, attn_mask=mask, is_causal=causal, scale=scale
+    )
+
+
+def layer_norm(x: Tensor, gain: Tensor, bias: Tensor, epsilon: float = 1e-5) -> Tensor:
+    return functional.layer_norm(x, x.shape[-1:], gain, bias, epsilon)
+
+
+def rms_norm(x: Tensor, gain: Tensor | None = None, epsilon: float = 1e-6) -> Tensor:
+    return functional.rms_norm(x, x.shape[-1:], gain, epsilon)
+
+
+def squared_relu(x: Tensor) -> Tensor:
+    return x.relu() ** 2
+
+
+def gelu(x: Tensor) -> Tensor:
+    return functional.gelu(x, approximate="tanh")
+
+
+def silu(x: Tensor) -> Tensor:
+    return functional.silu(x)
+
+
+def dropout(x: Tensor, keep: Tensor) -> Tensor:
+    return x * keep.to(x.dtype)
+
+
+def rotate(x: Tensor, turn: Tensor) -> Tensor:
+    """Written with cosines and sines, not with complex numbers as ours is."""
+    even, odd = x[..., 0::2], x[..., 1::2]
+    cosine, sine = turn.real.to(x.dtype), turn.imag.to(x.dtype)
+    pairs = torch.stack((even * cosine - odd * sine, even * sine + odd * cosine), -1)
+    return pairs.flatten(-2)
+
+
+def split_heads(x: Tensor, heads: int) -> Tensor:
+    return x.unflatten(-1, (heads, -1)).transpose(-2, -3)
+
+
+def merge_heads(x: Tensor) -> Tensor:
+    return x.transpose(-2, -3).flatten(-2)
+
+
+def repeat_heads(x: Tensor, times: int) -> Tensor:
+    return x.repeat_interleave(times, -3)
+
+
+def transpose(x: Tensor) -> Tensor:
+    return x.mT
+
+
+def cross_entropy(logits: Tensor, targets: Tensor, ignore: int = -100) -> Any:
+    return functional.cross_entropy(
+        logits.reshape(-1, logits.shape[-1]), targets.reshape(-1), ignore_index=ignore
+    )

@@ -1,0 +1,1 @@
+"""Proofs of reading, tokenizers and batches; a package, so that its tests share `text.samples`."""

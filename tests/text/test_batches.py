@@ -1,0 +1,175 @@
+"""Windows to learn from, and to be judged by."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clearformer.errors import ConfigurationError, TextError
+from clearformer.text import Batches, windows
+from text.samples import many_examples
+
+# Tokens, context (less than tokens), batch, seed.
+shapes = st.tuples(st.integers(2, 60), st.integers(1, 59), st.integers(1, 9), st.integers(0, 99))
+shapes = shapes.filter(lambda shape: shape[1] < shape[0])
+
+
+def batches(tokens: int, context: int, batch: int, seed: int) -> Batches:
+    return Batches(np.arange(tokens, dtype=np.uint16), context, batch, np.random.default_rng(seed))
+
+
+@many_examples
+@given(shapes)
+def test_targets_are_inputs_one_token_later(shape: tuple[int, int, int, int]) -> None:
+    inputs, targets = batches(*shape).next()
+    assert inputs.shape == targets.shape == (shape[2], shape[1])
+    assert inputs.dtype == targets.dtype == np.intp
+    # The ids are 0, 1, 2, …, so that each is its own position.
+    assert (targets == inputs + 1).all()
+    assert (np.diff(inputs, axis=1) == 1).all()
+
+
+@many_examples
+@given(shapes)
+def test_an_epoch_predicts_no_position_twice(shape: tuple[int, int, int, int]) -> None:
+    tokens, context, _, seed = shape
+    source = batches(tokens, context, 1, seed)
+    seen: list[int] = []
+    while source.epoch < 1:
+        seen += source.next()[1].ravel().tolist()
+    assert len(seen) == len(set(seen))
+    # What an epoch leaves out is less than a window at either end.
+    assert min(seen) - 1 < context
+    assert tokens - 1 - max(seen) < context
+    assert sorted(seen) == list(range(min(seen), max(seen) + 1))
+
+
+@pytest.mark.parametrize(("tokens", "context"), [(2, 1), (9, 8), (10, 8), (23, 5), (25, 5)])
+def test_every_start_can_come_and_no_other(tokens: int, context: int) -> None:
+    source = batches(tokens, context, 50, 0)
+    starts = {int(start) for _ in range(60) for start in source.next()[0][:, 0]}
+    assert starts == set(range(tokens - context))
+
+
+def test_the_last_token_is_predicted() -> None:
+    """The exclusive bound of starts is tokens - context; one less would lose the last window."""
+    source = batches(9, 8, 1, 0)
+    assert source.next()[1][0, -1] == 8
+
+
+def test_every_position_is_seen_about_once_per_epoch() -> None:
+    source = batches(1000, 10, 16, 0)
+    seen = np.zeros(1000, int)
+    while source.epoch < 200:
+        np.add.at(seen, source.next()[1].ravel(), 1)
+    assert (seen[20:-20] >= 198).all()
+    assert (seen <= 202).all()
+
+
+def test_each_epoch_has_an_order_of_its_own() -> None:
+    source = batches(101, 10, 9, 0)
+    assert not np.array_equal(source.next()[0], source.next()[0])
+
+
+@many_examples
+@given(shapes, st.integers(0, 12), st.integers(1, 12), st.integers(100, 199))
+def test_a_restored_one_goes_on_with_the_same_batches(
+    shape: tuple[int, int, int, int], before: int, after: int, seed: int
+) -> None:
+    tokens, context, batch, _ = shape
+    source = batches(*shape)
+    for _ in range(before):
+        source.next()
+    state = json.loads(json.dumps(source.state(), allow_nan=False))
+    other = batches(tokens, context, batch, seed)
+    other.restore(state)
+    assert other.epoch == source.epoch
+    for _ in range(after):
+        assert np.array_equal(source.next(), other.next())
+    assert other.state() == source.state()
+
+
+@pytest.mark.parametrize("name", ["PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"])
+def test_every_kind_of_generator_can_be_restored(name: str) -> None:
+    def made(seed: int) -> Batches:
+        generator = np.random.Generator(getattr(np.random, name)(seed))
+        return Batches(np.arange(50), 4, 3, generator)
+
+    source, other = made(1), made(2)
+    for _ in range(7):
+        source.next()
+    other.restore(json.loads(json.dumps(source.state())))
+    for _ in range(30):
+        assert np.array_equal(source.next(), other.next())
+
+
+def test_asking_for_the_state_changes_nothing() -> None:
+    asked, left_alone = batches(50, 4, 3, 0), batches(50, 4, 3, 0)
+    for _ in range(30):
+        asked.state()
+        assert np.array_equal(asked.next(), left_alone.next())
+
+
+def damaged_states() -> list[dict[str, Any]]:
+    state = batches(50, 4, 3, 0).state()
+    wrong: list[Any] = [None, -1, True, 1.5, "1", [], {}, float("nan"), 10**30]
+    return [
+        *({**state, name: value} for name in state for value in wrong if name != "epochs"),
+        *({key: state[key] for key in state if key != name} for name in state),
+        {**state, "epochs": -1},
+        {**state, "generator": {**state["generator"], "bit_generator": "MT19937"}},  # type: ignore[dict-item]
+        {**state, "generator": {**state["generator"], "state": {"state": -1, "inc": 1}}},  # type: ignore[dict-item]
+        {**state, "generator": {**state["generator"], "state": {"state": "a", "inc": 1}}},  # type: ignore[dict-item]
+        {},
+    ]
+
+
+@pytest.mark.parametrize("state", damaged_states(), ids=lambda state: str(state)[:60])
+def test_a_damaged_state_is_refused(state: dict[str, Any]) -> None:
+    with pytest.raises(TextError, match="saved position"):
+        batches(50, 4, 3, 0).restore(state)
+
+
+def test_the_state_of_another_text_is_refused() -> None:
+    with pytest.raises(TextError, match="60 tokens and context 4; here are 50"):
+        batches(50, 4, 3, 0).restore(batches(60, 4, 3, 0).state())
+
+
+def test_a_text_shorter_than_a_window_is_refused_with_what_would_do() -> None:
+    for tokens in (0, 1, 4):
+        with pytest.raises(TextError, match=f"needs 5 tokens; the text has {tokens}"):
+            batches(tokens, 4, 1, 0)
+    assert batches(5, 4, 1, 0).next()[0].tolist() == [[0, 1, 2, 3]]
+
+
+@pytest.mark.parametrize(("context", "batch"), [(0, 1), (-1, 1), (1, 0), (1, -3)])
+def test_sizes_below_one_are_refused(context: int, batch: int) -> None:
+    with pytest.raises(ConfigurationError, match="at least 1"):
+        batches(10, context, batch, 0)
+    with pytest.raises(ConfigurationError, match="at least 1"):
+        windows(np.arange(10), context, batch)
+
+
+@many_examples
+@given(st.integers(2, 80), st.integers(1, 90), st.integers(1, 9))
+def test_windows_predict_every_position_once_in_order(
+    tokens: int, context: int, batch: int
+) -> None:
+    predicted: list[int] = []
+    for inputs, targets, counted in windows(np.arange(tokens, dtype=np.uint8), context, batch):
+        assert inputs.shape == targets.shape
+        assert inputs.dtype == targets.dtype == np.intp
+        assert len(inputs) <= batch
+        assert counted == targets.size > 0
+        assert (targets == inputs + 1).all()
+        predicted += targets.ravel().tolist()
+    assert predicted == list(range(1, tokens))
+
+
+@pytest.mark.parametrize("tokens", [0, 1])
+def test_nothing_to_predict_is_refused_at_once(tokens: int) -> None:
+    with pytest.raises(TextError, match="at least 2 tokens"):
+        windows(np.arange(tokens), 4, 1)
