@@ -209,6 +209,7 @@ def _cross_entropy() -> Iterator[Case]:
         ((5,), 3),
         ((1, 1), [0]),
         ((2, 1), [0, 0]),
+        ((2, 3), [-100, -100]),
     ):
         yield Case("cross_entropy", {"logits": logits}, {"targets": np.asarray(targets)})
     yield Case("cross_entropy", {"logits": (3, 4)}, {"targets": np.array([1, 0, 2]), "ignore": 0})

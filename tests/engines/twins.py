@@ -1,7 +1,5 @@
 """Every operation once more, as somebody would write it in PyTorch. Same names, same parameters."""
 
-from typing import Any
-
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -99,7 +97,8 @@ def transpose(x: Tensor) -> Tensor:
     return x.mT
 
 
-def cross_entropy(logits: Tensor, targets: Tensor, ignore: int = -100) -> Any:
-    return functional.cross_entropy(
-        logits.reshape(-1, logits.shape[-1]), targets.reshape(-1), ignore_index=ignore
-    )
+def cross_entropy(logits: Tensor, targets: Tensor, ignore: int = -100) -> Tensor:
+    """Divides by hand: where nothing counts, PyTorch's own mean is 0/0."""
+    rows, wanted = logits.reshape(-1, logits.shape[-1]), targets.reshape(-1)
+    total = functional.cross_entropy(rows, wanted, ignore_index=ignore, reduction="sum")
+    return total / (wanted != ignore).sum().clamp(min=1)

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from clearformer.engines.numpy.decoding import decode
+from clearformer.generation.plan import plan_of
 from clearformer.generation.sampling import Sampling, draw
 from clearformer.models.cache import KeyValueCache
 from clearformer.tensor import Float
@@ -66,6 +68,7 @@ class _Cached:
         self._context = context
         self._cache = KeyValueCache(len(model.blocks), context)
         self._start = 0
+        self._plan = plan_of(model)
 
     def after(self, ids: list[int]) -> Float[np.ndarray, " vocab"]:
         start = window_start(len(ids), self._context)
@@ -73,5 +76,7 @@ class _Cached:
             self._cache.clear()
             self._start = start
         new = ids[start + self._cache.length :]
+        if len(new) == 1 and self._plan is not None:
+            return decode(self._plan, new[0], self._cache)
         logits: np.ndarray = self._model(np.array([new]), cache=self._cache)
         return logits[0, -1]

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clearformer.engines.numpy.softmax import shares
 from clearformer.errors import ConfigurationError
 from clearformer.tensor import Float
+
+SMALLEST_TEMPERATURE = 1e-6
+"""Below this the most likely token has all the probability that a float32 can show."""
 
 
 @dataclass(frozen=True)
@@ -42,17 +44,25 @@ def probabilities(
         chosen = np.zeros_like(logits)
         chosen[int(logits.argmax())] = 1
         return chosen
+    share = _unnormalised(logits, sampling)
+    return share / share.sum()
+
+
+def _unnormalised(
+    logits: Float[np.ndarray, " vocab"], sampling: Sampling
+) -> Float[np.ndarray, " vocab"]:
+    """The distribution up to a factor; the most likely token has 1."""
     # the largest becomes 0 before the division, which so cannot overflow
-    scores = (logits - logits.max()) / logits.dtype.type(max(sampling.temperature, 1e-30))
-    if sampling.top_k is not None and sampling.top_k < len(scores):
-        dropped = np.argpartition(scores, -sampling.top_k)[: -sampling.top_k]
-        scores[dropped] = -np.inf
-    share = shares(scores)
+    share = logits - np.maximum.reduce(logits)
+    share *= 1 / max(sampling.temperature, SMALLEST_TEMPERATURE)
+    np.exp(share, out=share)
+    if sampling.top_k is not None and sampling.top_k < len(share):
+        share[np.argpartition(share, -sampling.top_k)[: -sampling.top_k]] = 0
     if sampling.top_p is not None and sampling.top_p < 1:
         order = np.argsort(-share, kind="stable")
-        before = np.cumsum(share[order]) - share[order]
-        share[order[before >= sampling.top_p]] = 0
-        share /= share.sum()
+        up_to = np.cumsum(share[order], dtype=np.float64)
+        before = np.concatenate([[0.0], up_to[:-1]])
+        share[order[before >= sampling.top_p * up_to[-1]]] = 0
     return share
 
 
@@ -84,7 +94,7 @@ def draw(logits: Float[np.ndarray, " vocab"], sampling: Sampling, rng: np.random
     """One token id; with temperature 0 the most likely one."""
     if sampling.temperature == 0:
         return int(logits.argmax())
-    cumulative = np.cumsum(probabilities(logits, sampling), dtype=np.float64)
+    cumulative = np.cumsum(_unnormalised(logits, sampling), dtype=np.float64)
     # the last value may miss 1 by rounding; scaling the draw keeps ids of probability 0 out
     total = cumulative[-1]
     place = np.searchsorted(cumulative, min(rng.random() * total, np.nextafter(total, 0)), "right")

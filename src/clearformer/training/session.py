@@ -175,7 +175,7 @@ class Session:
         )
 
     def _evaluate(self) -> None:
-        """Measures the validation loss, if there is a part to measure it on, and writes a sample."""
+        """Measures the validation loss, where there is a part to measure it on; writes a sample."""
         begun = time.monotonic()
         prepared, step = self.prepared, self.loop.step
         self._evaluated_step = step

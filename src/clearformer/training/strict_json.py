@@ -1,30 +1,20 @@
 """JSON without surprises: what is written can be read back, and what is read is plain data.
 
-Python's own reader takes NaN, keeps the last of two equal keys, and fails with RecursionError
-or ValueError on hostile text. Here each of those is one `RunError`, in both directions.
+What is wrong with a file, or cannot be written to one, is one `RunError`, in both directions.
 """
 
 import json
-import math
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from clearformer.errors import RunError
+from clearformer.text.exact_json import parse_json
 
 LARGEST = 100_000_000
 """Bytes: more is refused unread."""
-
-DEEPEST = 64
-"""Levels of lists and objects inside each other."""
-
-MOST_DIGITS = 100
-"""Digits of an integer: the state of a random generator needs 39."""
-
-ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def encode(value: Mapping[str, object], source: str, indent: int | None = 2) -> bytes:
@@ -53,24 +43,12 @@ def decode(raw: bytes, source: str) -> dict[str, object]:
     """Returns the object that UTF-8 JSON `raw` holds; `source` names it in errors.
 
     Raises:
-        RunError: not UTF-8, not JSON, not an object, a key twice, NaN or infinity,
-            nested deeper than `DEEPEST`, an integer past `MOST_DIGITS`, a lone surrogate.
+        RunError: not an object, or refused by `parse_json`.
     """
     try:
-        text = raw.decode("utf-8")
-        value = json.loads(
-            text,
-            object_pairs_hook=_without_repeats,
-            parse_constant=_refuse_constant,
-            parse_float=_finite,
-            parse_int=_short_integer,
-        )
-        _refuse_depth(value)
-        if ESCAPED_SURROGATE.search(text):
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except (ValueError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise RunError(f"{source} is damaged: expected strict JSON, got {reason}") from error
+        value = parse_json(raw)
+    except ValueError as fault:
+        raise RunError(f"{source} is damaged: expected strict JSON, got {fault}") from fault
     if not isinstance(value, dict):
         raise RunError(f"{source} is damaged: expected a JSON object, got {type(value).__name__}")
     return value
@@ -94,44 +72,3 @@ def _plain_number(value: object) -> object:
     if isinstance(value, np.bool_ | np.integer | np.floating):
         return value.item()
     raise TypeError(f"a {type(value).__name__}")
-
-
-def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in value if names.count(name) > 1)
-        raise ValueError(f"the key {repeated[:80]!a} twice")
-    return value
-
-
-def _refuse_constant(text: str) -> object:
-    raise ValueError(text)
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text[:40]}, which is beyond float64")
-    return number
-
-
-def _short_integer(text: str) -> int:
-    if len(text) > MOST_DIGITS:
-        raise ValueError(f"an integer of {len(text):,} digits (at most {MOST_DIGITS})")
-    return int(text)
-
-
-def _refuse_depth(value: object) -> None:
-    level = [value]
-    for _ in range(DEEPEST + 1):
-        inside: list[object] = []
-        for item in level:
-            if isinstance(item, dict):
-                inside.extend(item.values())
-            elif isinstance(item, list):
-                inside.extend(item)
-        if not inside:
-            return
-        level = inside
-    raise ValueError(f"more than {DEEPEST} levels")

@@ -1,0 +1,175 @@
+"""What is explained: a model, its tokenizer and the ids of a sentence; and how it is traced."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clearformer import ops
+from clearformer.errors import ConfigurationError
+from clearformer.explanation.axes import STAGE_AXES, HeadView, split_name
+from clearformer.explanation.edits import FOLLOWS_FROM, Edits, changed
+from clearformer.explanation.trace import NamedArray, Stage, StageError, Trace
+from clearformer.models.decoder import Decoder
+from clearformer.models.linear import Unchanged
+from clearformer.models.tap import Recorder
+from clearformer.tensor import Tensor
+from clearformer.text.tokenizer import Tokenizer
+
+NEXT = 10
+"""So many of the most likely next tokens are listed."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model with a sentence in front of it."""
+
+    model: Decoder
+    tokenizer: Tokenizer
+    ids: tuple[int, ...]
+    layer: int | None = None
+    """The only layer to show; None for all."""
+    head: int | None = None
+    """The only head to show; None for all."""
+    notes: tuple[str, ...] = ()
+    seed: int | None = None
+    """Of the random weights of a lesson; None for a trained model."""
+    path: Path | None = None
+    """The folder of the run; None for a lesson."""
+    step: int = 0
+    """Updates the model has seen."""
+
+    @property
+    def view(self) -> HeadView:
+        """What is shown of the heads."""
+        return HeadView(self.model.blocks[0].attention.heads, self.head)
+
+    def token(self, id: int) -> str:
+        """The text of one token."""
+        return self.tokenizer.token_text(id)
+
+    def trace(self, edits: Edits = ()) -> Trace:
+        """Runs the model and keeps what it does on the way.
+
+        Raises:
+            StageError: for an edit of a stage that does not happen.
+            ShapeError: for an edit that does not fit its stage.
+        """
+        before = None
+        if edits:
+            before = self.trace()["probabilities"][0, -1]
+        listener = _Listener(self, edits)
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):  # edits may do anything
+            ids = listener("ids", np.array([self.ids], np.int64))
+            logits = self.model(self._checked(ids), listener)
+            probabilities = np.asarray(listener("probabilities", ops.softmax(logits)))
+        listener.require_all_heard()
+        tokens = np.array([self.token(id) for id in ids[0].tolist()], object)
+        return Trace(
+            self,
+            (Stage("tokens", STAGE_AXES["tokens"], tokens), *listener.stages),
+            self._most_likely(probabilities[0, -1]),
+            edits,
+            before,
+        )
+
+    def _checked(self, ids: np.ndarray) -> np.ndarray:
+        last = self.tokenizer.vocabulary_size - 1
+        if not ((ids >= 0) & (ids <= last)).all():
+            raise ConfigurationError(f"ids are between 0 and {last} in this vocabulary")
+        return ids
+
+    def _most_likely(self, probabilities: np.ndarray) -> tuple[tuple[str, float], ...]:
+        order = np.argsort(-probabilities, kind="stable")[:NEXT]
+        return tuple((self.token(int(id)), float(probabilities[id])) for id in order)
+
+
+class _Listener:
+    """The tap: applies edits, and keeps a copy of what is shown."""
+
+    def __init__(self, subject: Subject, edits: Edits):
+        self._subject = subject
+        self._view = subject.view
+        self._absent = _absent(subject.model)
+        self._names = [name for name, _ in edits]
+        self._recorder = Recorder(self._by_stage(edits))
+        self.stages: list[Stage] = []
+        self._heard: list[str] = ["tokens"]
+
+    def __call__(self, name: str, x: Tensor) -> Any:
+        if split_name(name)[1] in self._absent:
+            return x
+        self._heard.append(name)
+        result = self._recorder(name, x)
+        self._recorder.seen.clear()  # the stages hold what is shown; nothing else need stay
+        self._keep(name, result)
+        return result
+
+    def require_all_heard(self) -> None:
+        """Refuses edits of stages that did not happen."""
+        for name in self._names:
+            if name not in self._heard:
+                raise StageError(name, self._heard)
+
+    def _keep(self, name: str, x: np.ndarray) -> None:
+        block, within = split_name(name)
+        if block is not None and self._subject.layer not in (None, block):
+            return
+        shown = np.array(self._view.shown(name, x))
+        if within == "attention.products":
+            turned = f"blocks.{block}.attention.key_transposed"
+            key = next(s for s in reversed(self.stages) if s.name.endswith(".key"))
+            self.stages.append(
+                Stage(turned, self._view.axes(turned), key.values.swapaxes(-1, -2))
+            )
+        self.stages.append(Stage(name, self._view.axes(name), shown))
+
+    def _by_stage(self, edits: Edits) -> dict[str, Callable[[Any], Any]]:
+        """One function for each edited stage, which makes its changes in the order given."""
+        by_name: dict[str, list[Callable[[Any], Any]]] = {}
+        for name, change in edits:
+            source = FOLLOWS_FROM.get(split_name(name)[1])
+            if source is not None:
+                raise ConfigurationError(f"{name} follows from {source}; edit that instead")
+            by_name.setdefault(name, []).append(self._edit(name, change))
+        return {name: _one_after_another(changes) for name, changes in by_name.items()}
+
+    def _edit(self, name: str, change: Any) -> Callable[[Any], Any]:
+        def edit(x: Any) -> Any:
+            shown = NamedArray(self._view.shown(name, x), self._view.axes(name))
+            return self._view.put_back(name, x, changed(name, change, shown))
+
+        return edit
+
+
+def _one_after_another(changes: Iterable[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    steps = tuple(changes)
+    return lambda x: reduce(lambda value, step: step(value), steps, x)
+
+
+def _absent(model: Decoder) -> set[str]:
+    """Norms that this model does not have, where nothing happens that could be shown."""
+    block = model.blocks[0]
+    norms = {"norm_1": block.norm_1, "norm_2": block.norm_2, "norm": model.norm}
+    return {name for name, norm in norms.items() if isinstance(norm, Unchanged)}
+
+
+def showing(subject: Subject, layer: int | None, head: int | None) -> Subject:
+    """The same subject with one layer or head chosen.
+
+    Raises:
+        ConfigurationError: if the model has no such layer or head.
+    """
+    layers, heads = len(subject.model.blocks), subject.view.heads
+    for name, chosen, count in (("layer", layer, layers), ("head", head, heads)):
+        whole = isinstance(chosen, int) and not isinstance(chosen, bool)
+        if chosen is not None and not (whole and 0 <= chosen < count):
+            numbers = f"between 0 and {count - 1}" if count > 1 else "0"
+            raise ConfigurationError(
+                f"{name} must be {numbers}: this model has {count} {name}{'s' * (count != 1)}; "
+                f"got {chosen}"
+            )
+    return replace(subject, layer=layer, head=head)

@@ -1,0 +1,160 @@
+"""Small tables of numbers that say what they leave out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from clearformer.explanation.lines import (
+    Line,
+    Segment,
+    Style,
+    cell_width,
+    left,
+    right,
+    shortened,
+)
+
+INDENT = "    "
+MOST_TOKENS = 16
+"""Rows or columns of tokens in one table; the rest is left out, and that is said."""
+LONGEST_LABEL = 12
+MASKED = "·"
+
+Picked = tuple[int | None, ...]
+"""Which rows or columns are shown, in order; None where some are left out."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers with a label at each row and each column."""
+
+    rows: Sequence[str]
+    columns: Sequence[str]
+    values: np.ndarray
+    """(row, column)"""
+    masked: np.ndarray | None = None
+    """(row, column) True where a cell is not allowed to look, and shows a mark."""
+    sums: bool = False
+    """Whether a last column adds up each row."""
+    strong: bool = False
+    """Whether the largest number of each row stands out."""
+    column_order: str = "ends"
+    """Which columns stay when not all fit: those at both `ends`, or those from the `start`."""
+
+
+def table_lines(table: Table, width: int) -> list[Line]:
+    """The table in at most `width` columns of the terminal."""
+    return _Layout(table, width).lines()
+
+
+def number(value: float) -> str:
+    """Three decimals, or four digits and an exponent where that would be too wide."""
+    if not np.isfinite(value):
+        return "nan" if np.isnan(value) else "∞" if value > 0 else "−∞"
+    text = f"{value:.3f}" if abs(value) < 100_000 else f"{value:.3g}"
+    return "0.000" if text == "-0.000" else text
+
+
+def pick(count: int, most: int, order: str = "ends") -> Picked:
+    """Indices to show of `count`: all, or the first ones, or the first and (twice as many) last."""
+    if count <= most:
+        return tuple(range(count))
+    if order == "start" or most < 3:
+        return (*range(max(most, 1)), None)
+    first = most // 3
+    return (*range(first), None, *range(count - (most - first), count))
+
+
+class _Layout:
+    def __init__(self, table: Table, width: int):
+        self.table = table
+        self.row_picks = pick(len(table.rows), MOST_TOKENS)
+        labels = [self._row_label(i) for i in self.row_picks]
+        self.label_width = max(cell_width(label) for label in labels)
+        self.labels = labels
+        self._fit_columns(width - len(INDENT) - self.label_width)
+
+    def _fit_columns(self, room: int) -> None:
+        table = self.table
+        sums = 8 if table.sums else 0
+        most = MOST_TOKENS if table.column_order == "ends" else len(table.columns)
+        picks = pick(len(table.columns), most, table.column_order)
+        while True:
+            shown = [c for c in picks if c is not None]
+            self.cell = max(
+                *(cell_width(self._column_label(c)) for c in shown),
+                *(cell_width(self._text(r, c)) for r in self._shown_rows() for c in shown),
+            )
+            gaps = self._gap_width(picks, len(table.columns) - len(shown))
+            for self.between in (2, 1):
+                taken = len(shown) * (self.cell + self.between) + gaps + sums
+                if taken <= room or (len(shown) == 1 and self.between == 1):
+                    self.column_picks = picks
+                    return
+            picks = pick(len(table.columns), len(shown) - 1, table.column_order)
+
+    def lines(self) -> list[Line]:
+        head = [Segment(INDENT + " " * self.label_width)]
+        head += [
+            Segment(" " * self.between + right(self._column_label(c), self.cell), "label")
+            if c is not None
+            else Segment(self._gap_label(), "note")
+            for c in self.column_picks
+        ]
+        if self.table.sums:
+            head.append(Segment("     sum", "faint"))
+        return [tuple(head), *(self._row(r) for r in range(len(self.row_picks)))]
+
+    def _row(self, place: int) -> Line:
+        row = self.row_picks[place]
+        if row is None:
+            return (Segment(INDENT + self.labels[place], "note"),)
+        cells = [Segment(INDENT), Segment(left(self.labels[place], self.label_width), "label")]
+        highest = self._highest(row)
+        for column in self.column_picks:
+            if column is None:
+                cells.append(Segment(right("…", len(self._gap_label())), "faint"))
+                continue
+            text = " " * self.between + right(self._text(row, column), self.cell)
+            cells.append(Segment(text, self._style(row, column, highest)))
+        if self.table.sums:
+            total = float(np.sum(self.table.values[row], dtype=np.float64))
+            cells.append(Segment(right(number(total), 8), "faint"))
+        return tuple(cells)
+
+    def _style(self, row: int, column: int, highest: int | None) -> Style:
+        if self._masked(row, column):
+            return "faint"
+        return "strong" if column == highest else "number"
+
+    def _highest(self, row: int) -> int | None:
+        if not self.table.strong:
+            return None
+        values = np.where(np.isnan(self.table.values[row]), -np.inf, self.table.values[row])
+        return int(values.argmax())
+
+    def _masked(self, row: int, column: int) -> bool:
+        return self.table.masked is not None and bool(self.table.masked[row, column])
+
+    def _text(self, row: int, column: int) -> str:
+        return MASKED if self._masked(row, column) else number(float(self.table.values[row, column]))
+
+    def _row_label(self, row: int | None) -> str:
+        if row is None:
+            left_out = len(self.table.rows) - sum(i is not None for i in self.row_picks)
+            return f"… {left_out} rows left out"[: LONGEST_LABEL + 8]
+        return shortened(self.table.rows[row], LONGEST_LABEL)
+
+    def _column_label(self, column: int) -> str:
+        return shortened(self.table.columns[column], LONGEST_LABEL - 2)
+
+    def _shown_rows(self) -> list[int]:
+        return [row for row in self.row_picks if row is not None]
+
+    def _gap_label(self) -> str:
+        left_out = len(self.table.columns) - sum(c is not None for c in self.column_picks)
+        return f" …{left_out} more"
+
+    def _gap_width(self, picks: Picked, left_out: int) -> int:
+        return len(f" …{left_out} more") if None in picks else 0

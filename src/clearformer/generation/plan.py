@@ -1,0 +1,101 @@
+"""Rearranges a decoder for fast decoding; nothing is computed that the decoder does not compute."""
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from clearformer.engines.numpy.activations import gelu, silu, squared_relu
+from clearformer.engines.numpy.decoding import Folded, LayerPlan, Plan
+from clearformer.models.block import Block
+from clearformer.models.decoder import Decoder
+from clearformer.models.embedding import ScaledEmbedding, TiedOutput
+from clearformer.models.feed_forward import GatedFeedForward
+from clearformer.models.linear import Linear
+from clearformer.models.norms import LayerNorm, RMSNorm, UnitRMSNorm
+from clearformer.models.positions import (
+    RotaryPositions,
+    SinusoidalPositions,
+    rotary_turns,
+    sinusoidal_positions,
+)
+
+LAYER_NORM_EPSILON, RMS_NORM_EPSILON = 1e-5, 1e-6  # the defaults of the operations
+
+
+def plan_of(model: Any) -> Plan | None:
+    """The plan of a decoder in NumPy arrays; None for a model that the fast path does not know."""
+    if not isinstance(model, Decoder) or not model.blocks:
+        return None
+    table = model.embedding.table
+    if not isinstance(table, np.ndarray) or not all(map(_is_known, model.blocks)):
+        return None
+    first = model.blocks[0].attention
+    embed = table.shape[1]
+    width = embed // first.heads
+    complex_type = np.complex128 if table.dtype == np.float64 else np.complex64
+    positions, turning = model.positions, first.positions
+    scale = sqrt(embed) if isinstance(model.embedding, ScaledEmbedding) else 1.0
+    if isinstance(model.output, TiedOutput):
+        output = Linear(np.ascontiguousarray(table.T))
+    else:
+        output = model.output.linear
+    return Plan(
+        embedding=table * table.dtype.type(scale),
+        positions=sinusoidal_positions(positions.length, embed, str(table.dtype))
+        if isinstance(positions, SinusoidalPositions)
+        else None,
+        turns=rotary_turns(turning.length, width).astype(complex_type)
+        if isinstance(turning, RotaryPositions)
+        else None,
+        norm_epsilon=RMS_NORM_EPSILON if isinstance(first.norm, UnitRMSNorm) else None,
+        heads=first.heads,
+        key_value_heads=first.key_value_heads,
+        layers=tuple(_layer(block) for block in model.blocks),
+        logits=_folded(model.norm, output),
+    )
+
+
+def _is_known(block: Block) -> bool:
+    attention = block.attention
+    linear = (attention.query, attention.key, attention.value, attention.output)
+    return all(isinstance(each, Linear) for each in linear) and attention.causal
+
+
+def _layer(block: Block) -> LayerPlan:
+    attention, feed_forward = block.attention, block.feed_forward
+    gated = isinstance(feed_forward, GatedFeedForward)
+    activation = silu if gated else feed_forward.activation
+    return LayerPlan(
+        query_key_value=_folded(
+            block.norm_1, _side_by_side(attention.query, attention.key, attention.value)
+        ),
+        output=_folded(None, attention.output),
+        expand=_folded(block.norm_2, feed_forward.expand),
+        gate=_folded(block.norm_2, feed_forward.gate) if gated else None,
+        project=_folded(None, feed_forward.project),
+        activation=_BARE.get(activation.__name__, activation),
+    )
+
+
+_BARE = {"gelu": gelu, "squared_relu": squared_relu, "silu": silu}
+"""The engine's own functions, reached without looking for the engine on each call."""
+
+
+def _side_by_side(*layers: Any) -> Linear:
+    matrix = np.concatenate([layer.weight for layer in layers], axis=1)
+    if layers[0].bias is None:
+        return Linear(matrix)
+    return Linear(matrix, np.concatenate([layer.bias for layer in layers]))
+
+
+def _folded(norm: Any, linear: Any) -> Folded:
+    """The linear layer with the norm before it folded in."""
+    matrix, bias = linear.weight, linear.bias
+    if isinstance(norm, RMSNorm):
+        return Folded(norm.gain[:, None] * matrix, bias, False, RMS_NORM_EPSILON)
+    if isinstance(norm, LayerNorm):
+        shift = norm.bias @ matrix
+        bias = shift if bias is None else shift + bias
+        return Folded(norm.gain[:, None] * matrix, bias, True, LAYER_NORM_EPSILON)
+    return Folded(matrix, bias, False, None)
