@@ -1,20 +1,20 @@
-"""A layer of your own is a frozen dataclass with a call; here it takes attention's place.
+"""A layer of your own is a frozen dataclass with a call; here one takes attention's place.
 
 It prints:
 
-    attention:         loss … after 80 steps, … parameters
-    mean of the past:  loss … after 80 steps, … parameters
-    attention learns more: True
+    parameters: 101,056 with attention, 68,288 with the mean of the past
+    loss per token: 2.94 before, … after 40 steps
+    it learns: True
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from clearformer import ModelConfiguration, ops
 from clearformer.engines.choose import choose_engine
 from clearformer.models.build import build_decoder
-from clearformer.models.decoder import Decoder
 from clearformer.models.part import Part
 from clearformer.models.tap import Tap, silent
 from clearformer.tensor import Float, Tensor
@@ -28,26 +28,32 @@ from clearformer.training.options import TrainingOptions
 
 @dataclass(frozen=True)
 class MeanOfThePast(Part):
-    """Every position takes the same share from each one before it: attention without a choice."""
+    """Takes the same share from every position so far: attention without a choice."""
 
     def __call__(
-        self, x: Float[Tensor, "batch seq embed"], tap: Tap = silent, cache: None = None
+        self, x: Float[Tensor, "batch seq embed"], tap: Tap = silent, cache: Any = None
     ) -> Float[Tensor, "batch seq embed"]:
-        """A fixed table of weights times x."""
+        """A fixed table of weights, whose rows add up to one, times x."""
         table = np.tri(x.shape[-2], dtype=x.dtype)
         return tap("output", ops.matmul(table / table.sum(-1, keepdims=True), x))
 
 
-def learn(name: str, model: Decoder, batches: Batches) -> float:
-    """Trains a model for a few steps, says how far it came, and returns its loss."""
-    learner = choose_engine("numpy").Learner(model, next_token_loss)
-    options = TrainingOptions(steps=80)
-    loop = Loop(learner, batches, AdamW(learner, AdamWSettings()), options)
+text = " ".join(f"{a}{b}{c}{b}{a}" for a in "abcdef" for b in "ghijkl" for c in "mnopqr") * 8
+tokenizer = build_tokenizer("characters", text)
+sizes = ModelConfiguration(tokenizer.vocabulary_size, layers=2, heads=2, embed=64, context=32)
+usual = build_decoder(sizes, np.random.default_rng(0))
+own: Any = MeanOfThePast()
+model = replace(usual, blocks=tuple(replace(block, attention=own) for block in usual.blocks))
+print(
+    f"parameters: {usual.parameter_count():,} with attention, "
+    f"{model.parameter_count():,} with the mean of the past"
+)
+
+learner = choose_engine("numpy").Learner(model, next_token_loss)
+batches = Batches(tokenizer.encode(text), sizes.context, 12, np.random.default_rng(1))
+loop = Loop(learner, batches, AdamW(learner, AdamWSettings()), TrainingOptions(steps=40))
+before, _, _ = loop.one_step()
+with learner.running():
     loop.run(Reporter(), pause=lambda: False)
-    count = model.parameter_count()
-    print(f"{name:<18} loss {loop.recent_loss:.2f} after {loop.step} steps, {count:,} parameters")
-    return loop.recent_loss
-
-
-names = np.random.default_rng(0).integers(97, 123, (400, 5), np.uint8).astype("S1")
-text = "".join(f"{bytes(name).decode()} and {bytes(name).decode()}\n" for name in names)
+print(f"loss per token: {before:.2f} before, {loop.recent_loss:.2f} after {loop.step} steps")
+print("it learns:", loop.recent_loss < before)

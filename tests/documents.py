@@ -53,7 +53,13 @@ def blocks_of(page: Path) -> list[Block]:
     """All fenced blocks of a page that name a language, in order."""
     text = page.read_text("utf-8")
     return [
-        Block(page, text.count("\n", 0, at.start()) + 1, at["language"], at["marker"] or "", at["body"])
+        Block(
+            page,
+            text.count("\n", 0, at.start()) + 1,
+            at["language"],
+            at["marker"] or "",
+            at["body"],
+        )
         for at in _BLOCK.finditer(text)
     ]
 
@@ -112,9 +118,7 @@ def run_python(arguments: list[str], folder: Path) -> subprocess.CompletedProces
     )
 
 
-def _require(
-    block: Block, done: subprocess.CompletedProcess[str], status: int, shown: str
-) -> None:
+def _require(block: Block, done: subprocess.CompletedProcess[str], status: int, shown: str) -> None:
     if done.returncode != status:
         raise AssertionError(
             f"{block}: expected exit status {status}, got {done.returncode}:\n{done.stdout}"
@@ -129,6 +133,4 @@ def agrees(shown: str, printed: str) -> bool:
         "\n".join(line.rstrip() for line in text.strip().splitlines()) for text in (shown, printed)
     )
     wanted = wanted.replace("...", "\0").replace("…", "...")  # only … is special
-    return doctest.OutputChecker().check_output(
-        wanted, got.replace("...", "\0"), doctest.ELLIPSIS
-    )
+    return doctest.OutputChecker().check_output(wanted, got.replace("...", "\0"), doctest.ELLIPSIS)

@@ -99,7 +99,9 @@ def section(text: str, name: str) -> str:
 
 def test_the_reference_lists_every_public_name():
     text = (REFERENCE / "python.md").read_text("utf-8")
-    assert [name for name in cf.__all__ if f"`{name}" not in text and f"cf.{name}" not in text] == []
+    assert [
+        name for name in cf.__all__ if f"`{name}" not in text and f"cf.{name}" not in text
+    ] == []
 
 
 def test_the_reference_lists_every_error():

@@ -25,7 +25,9 @@ SMALL_LIST = {"clearformer", "clearformer.version"}
 
 def loaded_by(statement: str, folder: Path) -> set[str]:
     """The modules that a fresh Python has loaded after `statement`, which must print nothing."""
-    done = run_python(["-c", f"{statement}\nimport sys, json\nprint(json.dumps([*sys.modules]))"], folder)
+    done = run_python(
+        ["-c", f"{statement}\nimport sys, json\nprint(json.dumps([*sys.modules]))"], folder
+    )
     assert done.returncode == 0, done.stdout
     assert done.stdout.startswith("["), f"importing printed {done.stdout}"
     return set(json.loads(done.stdout))

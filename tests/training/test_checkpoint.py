@@ -363,8 +363,10 @@ def faults(tmp_path, error, for_good):
         yield folder, outcome, fault
 
 
-@pytest.mark.parametrize("name", ["ENOSPC", "EIO", "EMFILE"])
-@pytest.mark.parametrize("for_good", [False, True], ids=["once", "for good"])
+@pytest.mark.parametrize(
+    ("name", "for_good"),
+    [("ENOSPC", False), ("EIO", False), ("ENOSPC", True), ("EACCES", True)],
+)
 def test_a_refusal_of_the_system_leaves_earlier_saves_intact(tmp_path, name, for_good):
     number = getattr(errno, name)
     for folder, outcome, fault in faults(tmp_path, OSError(number, os.strerror(number)), for_good):

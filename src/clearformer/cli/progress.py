@@ -3,7 +3,7 @@
 import sys
 import time
 from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import click
 
@@ -29,7 +29,7 @@ class TrainingDisplay(Reporter):
         self._shown_at = 0.0
         self._steps: int | None = None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "TrainingDisplay":
         return self
 
     def __exit__(

@@ -1,1 +1,1 @@
-"""Explaining: every intermediate of one sentence, what if it were different, and all of it as text."""
+"""Explaining: every intermediate of one sentence, as arrays, as JSON and as text."""

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -130,8 +131,8 @@ def _parse_value(text: str) -> Any:
     try:
         value = float(text)
     except ValueError:
-        value = None
-    if value is not None and value == value:
+        value = nan
+    if not isnan(value):
         return value
     try:
         found = json.loads(text)

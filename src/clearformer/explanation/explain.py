@@ -105,7 +105,9 @@ def _of_run(run: "Run | str | Path", sentence: str) -> Subject:
     if len(ids) > context:
         ids = ids[-context:]
         notes = (*notes, f"explained are the last {context} tokens")
-    return Subject(run.model, run.tokenizer, ids, notes=notes, path=run.path, step=run.step)
+    return Subject(
+        run.model, run.tokenizer, ids, sentence, notes=notes, path=run.path, step=run.step
+    )
 
 
 def _require_memory(subject: Subject) -> None:

@@ -46,7 +46,7 @@ def lesson(
         )
     _check(tokenizer.vocabulary_size, embed, heads, projections, seed)
     positions = max(POSITIONS, len(ids))
-    notes = ()
+    notes: tuple[str, ...] = ()
     if positions > POSITIONS:
         notes = (
             f"the sentence has {len(ids)} tokens, so the table of positions has as many rows "
@@ -54,7 +54,7 @@ def lesson(
         )
     builder = _Builder(embed, heads, projections == "separate", causal, seed)
     model = builder.decoder(tokenizer.vocabulary_size, positions)
-    return Subject(model, tokenizer, ids, notes=notes, seed=seed)
+    return Subject(model, tokenizer, ids, sentence, notes=notes, seed=seed)
 
 
 def _check(vocabulary: int, embed: int, heads: int, projections: str, seed: int) -> None:

@@ -11,6 +11,7 @@ Style = Literal[
 """What a piece of text is; the command line gives each a colour, plain text none."""
 
 DOTTED_CIRCLE = "\u25cc"
+JOINT = "\u00a0"
 VISIBLE = {" ": "␣", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u3000": "＿"}
 """Marks for what would be invisible in a table; U+3000 is the full-width space of Japanese."""
 
@@ -64,15 +65,15 @@ def right(text: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int) -> Iterator[str]:
-    """`text` in lines of at most `width` columns, broken at spaces."""
+    """`text` in lines of at most `width` columns, broken at spaces; U+00A0 holds together."""
     line = ""
     for word in text.split(" "):
         if line and cell_width(line) + 1 + cell_width(word) > width:
-            yield line
+            yield line.replace(JOINT, " ")
             line = word
         else:
             line = f"{line} {word}" if line else word
-    yield line
+    yield line.replace(JOINT, " ")
 
 
 def plain(lines: Sequence[Line]) -> str:

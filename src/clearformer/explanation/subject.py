@@ -30,6 +30,8 @@ class Subject:
     model: Decoder
     tokenizer: Tokenizer
     ids: tuple[int, ...]
+    sentence: str
+    """As it was given."""
     layer: int | None = None
     """The only layer to show; None for all."""
     head: int | None = None
@@ -122,9 +124,7 @@ class _Listener:
         if within == "attention.products":
             turned = f"blocks.{block}.attention.key_transposed"
             key = next(s for s in reversed(self.stages) if s.name.endswith(".key"))
-            self.stages.append(
-                Stage(turned, self._view.axes(turned), key.values.swapaxes(-1, -2))
-            )
+            self.stages.append(Stage(turned, self._view.axes(turned), key.values.swapaxes(-1, -2)))
         self.stages.append(Stage(name, self._view.axes(name), shown))
 
     def _by_stage(self, edits: Edits) -> dict[str, Callable[[Any], Any]]:

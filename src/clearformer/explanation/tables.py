@@ -16,6 +16,7 @@ from clearformer.explanation.lines import (
 )
 
 INDENT = "    "
+TABLE_INDENT = INDENT + "  "
 MOST_TOKENS = 16
 """Rows or columns of tokens in one table; the rest is left out, and that is said."""
 LONGEST_LABEL = 12
@@ -39,6 +40,9 @@ class Table:
     """Whether a last column adds up each row."""
     strong: bool = False
     """Whether the largest number of each row stands out."""
+    axis: str = ""
+    """The name of the axis that the columns count."""
+    most_rows: int = MOST_TOKENS
     column_order: str = "ends"
     """Which columns stay when not all fit: those at both `ends`, or those from the `start`."""
 
@@ -69,11 +73,12 @@ def pick(count: int, most: int, order: str = "ends") -> Picked:
 class _Layout:
     def __init__(self, table: Table, width: int):
         self.table = table
-        self.row_picks = pick(len(table.rows), MOST_TOKENS)
-        labels = [self._row_label(i) for i in self.row_picks]
-        self.label_width = max(cell_width(label) for label in labels)
-        self.labels = labels
-        self._fit_columns(width - len(INDENT) - self.label_width)
+        self.row_picks = pick(len(table.rows), table.most_rows)
+        self.labels = [self._row_label(i) for i in self.row_picks]
+        self.corner = f"{table.axis} →" if table.axis else ""
+        labels = (self._row_label(row) for row in self._shown_rows())
+        self.label_width = max(cell_width(self.corner), *map(cell_width, labels))
+        self._fit_columns(width - len(TABLE_INDENT) - self.label_width)
 
     def _fit_columns(self, room: int) -> None:
         table = self.table
@@ -95,7 +100,7 @@ class _Layout:
             picks = pick(len(table.columns), len(shown) - 1, table.column_order)
 
     def lines(self) -> list[Line]:
-        head = [Segment(INDENT + " " * self.label_width)]
+        head = [Segment(TABLE_INDENT + left(self.corner, self.label_width), "faint")]
         head += [
             Segment(" " * self.between + right(self._column_label(c), self.cell), "label")
             if c is not None
@@ -109,8 +114,11 @@ class _Layout:
     def _row(self, place: int) -> Line:
         row = self.row_picks[place]
         if row is None:
-            return (Segment(INDENT + self.labels[place], "note"),)
-        cells = [Segment(INDENT), Segment(left(self.labels[place], self.label_width), "label")]
+            return (Segment(TABLE_INDENT + self.labels[place], "note"),)
+        cells = [
+            Segment(TABLE_INDENT),
+            Segment(left(self.labels[place], self.label_width), "label"),
+        ]
         highest = self._highest(row)
         for column in self.column_picks:
             if column is None:
@@ -138,12 +146,14 @@ class _Layout:
         return self.table.masked is not None and bool(self.table.masked[row, column])
 
     def _text(self, row: int, column: int) -> str:
-        return MASKED if self._masked(row, column) else number(float(self.table.values[row, column]))
+        return (
+            MASKED if self._masked(row, column) else number(float(self.table.values[row, column]))
+        )
 
     def _row_label(self, row: int | None) -> str:
         if row is None:
             left_out = len(self.table.rows) - sum(i is not None for i in self.row_picks)
-            return f"… {left_out} rows left out"[: LONGEST_LABEL + 8]
+            return f"… {left_out} more"
         return shortened(self.table.rows[row], LONGEST_LABEL)
 
     def _column_label(self, column: int) -> str:

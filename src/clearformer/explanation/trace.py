@@ -139,9 +139,7 @@ class Trace:
     def __len__(self) -> int:
         return len(self.stages)
 
-    def what_if(
-        self, edit: "Mapping[str, Change] | Iterable[tuple[str, Change]] | str"
-    ) -> "Trace":
+    def what_if(self, edit: "Mapping[str, Change] | Iterable[tuple[str, Change]] | str") -> "Trace":
         """The same sentence with stages replaced; everything after them is computed anew.
 
         Args:
@@ -196,4 +194,6 @@ class Trace:
 def _strict(values: np.ndarray) -> Any:
     if values.dtype.kind != "f" or np.isfinite(values).all():
         return values.tolist()
-    return np.where(np.isfinite(values), values.astype(object), None).tolist()
+    strict = values.astype(object)
+    strict[~np.isfinite(values)] = None
+    return strict.tolist()

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from clearformer.engines.numpy.activations import gelu, silu, squared_relu
+from clearformer import ops
 from clearformer.engines.numpy.decoding import Folded, LayerPlan, Plan
 from clearformer.models.block import Block
 from clearformer.models.decoder import Decoder
@@ -65,7 +65,6 @@ def _is_known(block: Block) -> bool:
 def _layer(block: Block) -> LayerPlan:
     attention, feed_forward = block.attention, block.feed_forward
     gated = isinstance(feed_forward, GatedFeedForward)
-    activation = silu if gated else feed_forward.activation
     return LayerPlan(
         query_key_value=_folded(
             block.norm_1, _side_by_side(attention.query, attention.key, attention.value)
@@ -74,12 +73,8 @@ def _layer(block: Block) -> LayerPlan:
         expand=_folded(block.norm_2, feed_forward.expand),
         gate=_folded(block.norm_2, feed_forward.gate) if gated else None,
         project=_folded(None, feed_forward.project),
-        activation=_BARE.get(activation.__name__, activation),
+        activation=ops.silu if gated else feed_forward.activation,
     )
-
-
-_BARE = {"gelu": gelu, "squared_relu": squared_relu, "silu": silu}
-"""The engine's own functions, reached without looking for the engine on each call."""
 
 
 def _side_by_side(*layers: Any) -> Linear:
@@ -93,9 +88,9 @@ def _folded(norm: Any, linear: Any) -> Folded:
     """The linear layer with the norm before it folded in."""
     matrix, bias = linear.weight, linear.bias
     if isinstance(norm, RMSNorm):
-        return Folded(norm.gain[:, None] * matrix, bias, False, RMS_NORM_EPSILON)
+        return Folded(np.asarray(norm.gain)[:, None] * matrix, bias, False, RMS_NORM_EPSILON)
     if isinstance(norm, LayerNorm):
         shift = norm.bias @ matrix
         bias = shift if bias is None else shift + bias
-        return Folded(norm.gain[:, None] * matrix, bias, True, LAYER_NORM_EPSILON)
+        return Folded(np.asarray(norm.gain)[:, None] * matrix, bias, True, LAYER_NORM_EPSILON)
     return Folded(matrix, bias, False, None)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from clearformer.errors import ConfigurationError
 
@@ -100,15 +100,17 @@ class ModelConfiguration:
             raise ConfigurationError(f"dropout must be at least 0 and below 1; got {self.dropout}")
 
     def _check_heads(self) -> None:
+        rotary = self.completed.positions == "rotary"
         if self.embed % self.heads:
-            below = self.embed - self.embed % self.heads
-            tries = [str(n) for n in (below, below + self.heads) if n > 0]
+            unit = self.heads * (2 if rotary else 1)
+            below = self.embed - self.embed % unit
+            tries = [str(n) for n in (below, below + unit) if n > 0]
             raise ConfigurationError(
                 f"embed must be a multiple of heads; got embed={self.embed}, heads={self.heads}; "
                 f"try {' or '.join(tries)}"
             )
         width = self.embed // self.heads
-        if self.completed.positions == "rotary" and width % 2:
+        if rotary and width % 2:
             raise ConfigurationError(
                 f"rotary positions turn pairs, so embed / heads must be even; got {self.embed} / "
                 f"{self.heads} = {width}; try embed={self.heads * (width + 1)}"
@@ -121,7 +123,7 @@ class ModelConfiguration:
             )
 
     @property
-    def completed(self) -> Self:
+    def completed(self) -> "ModelConfiguration":
         """The same configuration with every None filled in from the recipe."""
         recipe = RECIPES[self.recipe]
         chosen = {name: v for name, v in recipe.items() if getattr(self, name) is None}
@@ -160,7 +162,7 @@ class ModelConfiguration:
         return asdict(self.completed)
 
     @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Self:
+    def from_json(cls, document: Mapping[str, Any]) -> "ModelConfiguration":
         """The configuration in a document; an unknown key is refused.
 
         Raises:

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
-from typing import Any, Self
+from typing import Any, TypeVar
 
 import numpy as np
+
+P = TypeVar("P", bound="Part")
 
 
 class Part:
@@ -18,9 +20,9 @@ class Part:
         """Every parameter under its path, in the order of the fields."""
         return dict(_walk(self, ""))
 
-    def with_parameters(self, replacement: Callable[[str, Any], Any]) -> Self:
+    def with_parameters(self: P, replacement: Callable[[str, Any], Any]) -> P:
         """A copy in which each parameter is what `replacement(path, parameter)` returns."""
-        result: Self = _rebuild(self, "", replacement)
+        result: P = _rebuild(self, "", replacement)
         return result
 
     def parameter_count(self) -> int:

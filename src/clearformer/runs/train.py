@@ -31,7 +31,7 @@ from clearformer.training.run_folder import RunFolder, default_run_path
 from clearformer.training.session import Session
 from clearformer.version import __version__
 
-SAMPLE_CHARACTERS = 160  # two lines of a terminal
+SAMPLE_TOKENS = {"characters": 160, "words": 40, "bytepair": 60}  # two lines of a terminal
 
 MODEL_DIALS = {field.name for field in fields(ModelConfiguration)} - {"vocabulary"}
 TRAINING_DIALS = {field.name for field in fields(TrainingOptions)}
@@ -91,9 +91,9 @@ def train(
     )
     stem = Path(corpus.sources[0]).stem if corpus.text and text is not None else "python-docs"
     folder = RunFolder.create(Path(out) if out is not None else default_run_path(stem))
-    start = _start_token(prepared.tokenizer, prepared.train)
     try:
         with RunLock(folder.path):
+            start = _start_token(prepared.tokenizer, prepared.train)
             save_tokenizer(prepared.tokenizer, folder.tokenizer_path)
             document = _document(corpus, text, encoding, engine, options, workers, prepared, start)
             folder.write_configuration(document)
@@ -271,13 +271,12 @@ def _start_token(tokenizer: Tokenizer, train: np.ndarray) -> int:
 
 def _sample(model: Any, prepared: Prepared, start: int) -> str:
     """A little text, always drawn with the same luck, so that samples can be compared."""
-    tokens = SAMPLE_CHARACTERS
     ids = generate(
         model,
         [start],
-        tokens,
+        SAMPLE_TOKENS[prepared.tokenizer.kind],
         context=prepared.model.context,
         sampling=Sampling(temperature=0.8),
         rng=np.random.default_rng(0),
     )
-    return prepared.tokenizer.decode(list(ids))[:SAMPLE_CHARACTERS].strip()
+    return prepared.tokenizer.decode(list(ids)).strip()

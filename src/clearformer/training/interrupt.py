@@ -3,7 +3,7 @@
 import signal
 import threading
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import Any
 
 
 class Interrupt:
@@ -13,7 +13,7 @@ class Interrupt:
         self.number: int | None = None
         self._before: dict[int, Any] = {}
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Interrupt":
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._before[number] = signal.signal(number, self._heard)

@@ -27,6 +27,7 @@ class Loop:
         step: updates made so far.
         tokens_seen: target tokens those updates were computed from.
         seconds: time spent in them, over all sessions of the run.
+        other_seconds: time spent on evaluations, samples and saves.
         recent_loss: the loss of late batches, smoothed, in nats per token.
     """
 
@@ -39,6 +40,7 @@ class Loop:
         self.step = 0
         self.tokens_seen = 0
         self.seconds = 0.0
+        self.other_seconds = 0.0
         self.recent_loss = math.nan
 
     @property
@@ -46,7 +48,8 @@ class Loop:
         """Share of the run that is done, 0 … 1."""
         if self.steps is not None:
             return min(self.step / self.steps, 1.0)
-        return min(self.seconds / (60 * (self.options.minutes or 0)), 1.0)
+        taken = self.seconds + self.other_seconds
+        return min(taken / (60 * (self.options.minutes or 0)), 1.0)
 
     def run(self, reporter: Reporter, pause: Callable[[], bool]) -> None:
         """Trains until the end, or until `pause`, asked after every step, says to stop.

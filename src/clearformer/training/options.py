@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Self
+from typing import Any
 
 from clearformer.errors import ConfigurationError
 
@@ -69,7 +69,7 @@ class TrainingOptions:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Self:
+    def from_json(cls, document: Mapping[str, Any]) -> "TrainingOptions":
         """The options in a document; an unknown key is refused.
 
         Raises:

@@ -19,6 +19,9 @@ VALIDATION = 0.1
 SEEN_ENOUGH = 20
 """A vocabulary in which a token is met fewer times on average leaves most of it unlearned."""
 
+SMALLEST_USEFUL = 300
+"""A smaller vocabulary of words or byte pairs is hardly better than characters."""
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -74,7 +77,7 @@ def prepare(
     # refused before any work: these sizes fit no vocabulary
     require_memory(ModelConfiguration(vocabulary or 2, **dials), options.batch, workers)
     train_text, validation_text = split_text(corpus.text, VALIDATION)
-    _require_variety(train_text)
+    _require_length(corpus.text, train_text)
     tokenizer = build_tokenizer(kind, corpus.text, vocabulary)
     train, validation = tokenizer.encode(train_text), tokenizer.encode(validation_text)
     configuration = ModelConfiguration(tokenizer.vocabulary_size, **dials)
@@ -98,11 +101,11 @@ def prepare(
     )
 
 
-def _require_variety(text: str) -> None:
-    if len(text) < 2:
+def _require_length(text: str, train_text: str) -> None:
+    if len(train_text) < 2:
         raise TextError(
-            f"the text has {len(text)} character{'s' * (len(text) != 1)} to train on; at least 2 "
-            "are needed to predict one from another; give a longer text"
+            f"the text has {len(text)} character{'s' * (len(text) != 1)}; at least 3 are needed, "
+            "so that its first 90 % hold one to predict another from; give a longer text"
         )
 
 
@@ -133,9 +136,10 @@ def _judge_vocabulary(
             f"the vocabulary has {size:,} tokens instead of {asked:,}: the text has no more"
         )
     if tokens < SEEN_ENOUGH * size and tokenizer.kind != "characters":
+        smaller = tokens // SEEN_ENOUGH
+        hint = f"--vocab {smaller} or " if smaller >= SMALLEST_USEFUL else ""
         notes.append(
             f"the vocabulary of {size:,} tokens is large for a text of {tokens:,} tokens: each is "
-            f"met {tokens / size:.1f} times on average; --vocab "
-            f"{max(tokens // SEEN_ENOUGH, 260):,}".replace(",", "")
-            + " or --tokenizer characters learns more from it"
+            f"met {tokens / size:.1f} times on average; {hint}--tokenizer characters would learn "
+            "more from it"
         )

@@ -95,6 +95,7 @@ class Session:
             loop.step = int(state["step"])  # type: ignore[call-overload]
             loop.tokens_seen = int(state["tokens_seen"])  # type: ignore[call-overload]
             loop.seconds = float(state["seconds"])  # type: ignore[arg-type]
+            loop.other_seconds = float(state["other_seconds"])  # type: ignore[arg-type]
             loss = state["recent_loss"]
             loop.recent_loss = math.nan if loss is None else float(loss)  # type: ignore[arg-type]
             self._evaluations = int(state["evaluations"])  # type: ignore[call-overload]
@@ -118,6 +119,7 @@ class Session:
                 "step": loop.step,
                 "tokens_seen": loop.tokens_seen,
                 "seconds": loop.seconds,
+                "other_seconds": loop.other_seconds,
                 "recent_loss": loop.recent_loss if math.isfinite(loop.recent_loss) else None,
                 "evaluations": self._evaluations,
                 "batches": loop.batches.state(),
@@ -125,6 +127,7 @@ class Session:
         )
         self._saved_step, self._saved_at = loop.step, time.monotonic()
         self._save_seconds = self._saved_at - begun
+        loop.other_seconds += self._save_seconds
         self.reporter.saved(loop.step)
 
     def summary(self) -> dict[str, Any]:
@@ -194,6 +197,7 @@ class Session:
             self.folder.add_sample(step, text)
             self.reporter.sampled(step, text)
         self._evaluation_seconds += time.monotonic() - begun
+        self.loop.other_seconds += time.monotonic() - begun
 
     def _log_evaluation(self, step: int, evaluation: Evaluation) -> None:
         self.folder.log(

@@ -98,9 +98,7 @@ def _attention(
     if turn is not None:
         pairs = turned.view(turn.dtype)
         pairs *= turn
-    keys, values = held.extend(
-        turned[None, heads:, None], rows[None, heads + shared :, None]
-    )
+    keys, values = held.extend(turned[None, heads:, None], rows[None, heads + shared :, None])
     queries = turned[:heads].reshape(shared, heads // shared, width)
     scores = queries @ keys[0].swapaxes(-1, -2)
     scores *= 1 / sqrt(width)

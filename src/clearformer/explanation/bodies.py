@@ -1,0 +1,217 @@
+"""The numbers of one stage, each kind of stage in its own form."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from clearformer.explanation.axes import split_name
+from clearformer.explanation.lines import Line, Segment, cell_width, left, right, shortened, visible
+from clearformer.explanation.page import Page
+from clearformer.explanation.reasons import (
+    strongest,
+    why_divide,
+    worked_mix,
+    worked_product,
+    worked_score,
+)
+from clearformer.explanation.tables import (
+    MOST_TOKENS,
+    TABLE_INDENT,
+    Table,
+    number,
+    pick,
+    table_lines,
+)
+from clearformer.explanation.trace import Stage
+
+MOST_IN_A_ROW = 64
+"""Tokens listed one after another; the rest is left out, and that is said."""
+SMALL_VOCABULARY = 12
+"""Up to here the whole vocabulary fits across a table."""
+FEW = 8
+"""Rows of a table of which one sees the kind of numbers, not each of them."""
+LIKELIEST = 8
+"""Columns shown of a larger vocabulary."""
+
+
+def body(page: Page, stage: Stage) -> Iterator[Line]:
+    """The lines below the explanation of a stage."""
+    within = split_name(stage.name)[1]
+    yield from _BODIES.get(within, _by_token)(page, stage)
+
+
+def _tokens(page: Page, stage: Stage) -> Iterator[Line]:
+    yield from _listed(page, page.labels)
+    marks = {"␣": "a space", "⏎": "the end of a line", "⇥": "a tab", "＿": "a full-width space"}
+    seen = "".join(page.labels)
+    used = [f"{mark} is {meaning}" for mark, meaning in marks.items() if mark in seen]
+    if used:
+        yield from page.prose(f"{', '.join(used)}.", "faint")
+
+
+def _ids(page: Page, stage: Stage) -> Iterator[Line]:
+    ids = page.table(stage).tolist()
+    yield from _listed(page, [f"{t} {i}" for t, i in zip(page.labels, ids, strict=True)])
+
+
+def _listed(page: Page, entries: Sequence[str]) -> Iterator[Line]:
+    """Entries one after another, with lines between them."""
+    line: list[Segment] = [Segment(TABLE_INDENT)]
+    used = len(TABLE_INDENT)
+    for place in pick(len(entries), MOST_IN_A_ROW):
+        text = f"… {len(entries) - MOST_IN_A_ROW} more …" if place is None else entries[place]
+        text = shortened(text, 40)
+        if used > len(TABLE_INDENT) and used + cell_width(text) + 3 > page.width:
+            yield tuple(line)
+            line, used = [Segment(TABLE_INDENT)], len(TABLE_INDENT)
+        if used > len(TABLE_INDENT):
+            line.append(Segment(" │ ", "faint"))
+            used += 3
+        line.append(Segment(text, "note" if place is None else "label"))
+        used += cell_width(text)
+    yield tuple(line)
+
+
+def _by_token(page: Page, stage: Stage) -> Iterator[Line]:
+    values = page.table(stage)
+    columns = [str(i) for i in range(values.shape[1])]
+    yield from table_lines(
+        Table(
+            page.labels, columns, values, axis=stage.axes[-1], most_rows=FEW, column_order="start"
+        ),
+        page.width,
+    )
+
+
+def _position(page: Page, stage: Stage) -> Iterator[Line]:
+    values = stage.values
+    rows = [f"p = {p}" for p in range(len(values))]
+    columns = [str(i) for i in range(values.shape[1])]
+    yield from table_lines(
+        Table(rows, columns, values, axis=stage.axes[-1], most_rows=FEW, column_order="start"),
+        page.width,
+    )
+
+
+def _key_transposed(page: Page, stage: Stage) -> Iterator[Line]:
+    values = page.table(stage)
+    rows = [str(i) for i in range(len(values))]
+    yield from table_lines(Table(rows, page.labels, values, axis="key", most_rows=FEW), page.width)
+
+
+def _looks(page: Page, stage: Stage) -> Iterator[Line]:
+    """Tokens on both sides."""
+    table = Table(page.labels, page.labels, page.table(stage), axis="key")
+    yield from table_lines(table, page.width)
+
+
+def _products(page: Page, stage: Stage) -> Iterator[Line]:
+    yield from _looks(page, stage)
+    yield from worked_product(page)
+
+
+def _scores(page: Page, stage: Stage) -> Iterator[Line]:
+    yield from _looks(page, stage)
+    yield from worked_score(page)
+
+
+def _masked_scores(page: Page, stage: Stage) -> Iterator[Line]:
+    values = page.table(stage)
+    table = Table(page.labels, page.labels, values, np.isneginf(values), axis="key")
+    yield from table_lines(table, page.width)
+
+
+def _weights(page: Page, stage: Stage) -> Iterator[Line]:
+    values = page.table(stage)
+    masked = None if page.masked is None else page.masked & (values == 0)
+    table = Table(page.labels, page.labels, values, masked, axis="key", sums=True, strong=True)
+    yield from table_lines(table, page.width)
+    yield from strongest(page, len(values) - 1)
+    yield from why_divide(page)
+
+
+def _mixed(page: Page, stage: Stage) -> Iterator[Line]:
+    yield from _by_token(page, stage)
+    yield from worked_mix(page)
+
+
+def _logits(page: Page, stage: Stage) -> Iterator[Line]:
+    values = page.table(stage)
+    size = values.shape[1]
+    if size <= SMALL_VOCABULARY:
+        picked = np.arange(size)
+    else:
+        picked = np.argsort(-values[-1], kind="stable")[:LIKELIEST]
+        yield from page.prose(
+            f"{LIKELIEST} of {size:,} columns: those with the highest scores after "
+            f"“{page.labels[-1]}”.",
+            "note",
+        )
+    columns = [visible(page.trace.subject.token(int(id))) for id in picked]
+    table = Table(
+        page.labels,
+        columns,
+        values[:, picked],
+        axis="vocab",
+        most_rows=FEW,
+        strong=True,
+        column_order="start",
+    )
+    yield from table_lines(table, page.width)
+
+
+def _probabilities(page: Page, stage: Stage) -> Iterator[Line]:
+    values = page.table(stage)
+    if values.shape[1] > SMALL_VOCABULARY:
+        yield from _predictions(page, values)
+        return
+    columns = [visible(page.trace.subject.token(id)) for id in range(values.shape[1])]
+    table = Table(
+        page.labels, columns, values, axis="vocab", sums=True, strong=True, column_order="start"
+    )
+    yield from table_lines(table, page.width)
+
+
+def _predictions(page: Page, values: np.ndarray) -> Iterator[Line]:
+    """For each token: what the model expected next, and what came."""
+    label = max(5, *(cell_width(shortened(token, 12)) for token in page.labels))
+    heads = ("at", "most likely next", "what came", "its rank")
+    yield (Segment(f"{TABLE_INDENT}{left(heads[0], label)}   {left(heads[1], 22)}   ", "faint"),
+           Segment(f"{left(heads[2], 22)}   {heads[3]}", "faint"))  # fmt: skip
+    ids = page.table(page.trace.stage("ids"))
+    for row in pick(len(values), MOST_TOKENS):
+        if row is None:
+            yield (Segment(f"{TABLE_INDENT}… {len(values) - MOST_TOKENS} more", "note"),)
+            continue
+        likeliest = int(values[row].argmax())
+        line = [
+            Segment(TABLE_INDENT + left(shortened(page.labels[row], 12), label), "label"),
+            Segment("   " + _token_share(page, values[row], likeliest), "strong"),
+        ]
+        if row + 1 < len(values):
+            came = int(ids[row + 1])
+            rank = 1 + int((values[row] > values[row, came]).sum())
+            line.append(Segment("   " + _token_share(page, values[row], came), "number"))
+            line.append(Segment(f"   {rank:,}", "number"))
+        yield tuple(line)
+
+
+def _token_share(page: Page, shares: np.ndarray, id: int) -> str:
+    token = left(shortened(visible(page.trace.subject.token(id)), 12), 12)
+    return left(f"{token}  {right(number(float(shares[id])), 5)}", 22)
+
+
+_BODIES: dict[str, Callable[[Page, Stage], Iterator[Line]]] = {
+    "tokens": _tokens,
+    "ids": _ids,
+    "position": _position,
+    "attention.key_transposed": _key_transposed,
+    "attention.products": _products,
+    "attention.scores": _scores,
+    "attention.masked_scores": _masked_scores,
+    "attention.weights": _weights,
+    "attention.mixed": _mixed,
+    "logits": _logits,
+    "probabilities": _probabilities,
+}
+"""All others are tables with a row for each token and numbered columns."""

@@ -1,0 +1,121 @@
+"""Where a number comes from, and why scores are divided: with the numbers of this sentence."""
+
+from collections.abc import Iterator
+from math import exp, log, sqrt
+
+import numpy as np
+
+from clearformer.engines.numpy.softmax import shares
+from clearformer.explanation.lines import JOINT, Line, shortened
+from clearformer.explanation.page import Page
+from clearformer.explanation.tables import Table, number, table_lines
+
+TERMS = 3
+"""So many terms of a sum are written out."""
+
+
+def worked_product(page: Page) -> Iterator[Line]:
+    """One cell of the products, as the sum it is."""
+    query, key = page.of_block("attention.query"), page.of_block("attention.key")
+    row, column = len(query) - 1, 0
+    name = f"products[{_short(page, row)}, {_short(page, column)}]"
+    total = float(page.of_block("attention.products")[row, column])
+    yield from _sum(page, name, query[row], key[column], total)
+
+
+def worked_score(page: Page) -> Iterator[Line]:
+    """One score: a product, divided."""
+    product = float(page.of_block("attention.products")[-1, 0])
+    score = float(page.of_block("attention.scores")[-1, 0])
+    root = sqrt(page.facts.width)
+    if np.isclose(product / root, score, rtol=1e-3, atol=1e-3):
+        cell = f"[{_short(page, len(page.labels) - 1)}, {_short(page, 0)}]"
+        text = f"scores{cell} = {number(product)} / {root:.3f} = {number(score)}"
+        yield from page.prose(f"For example {text}", "faint")
+
+
+def worked_mix(page: Page) -> Iterator[Line]:
+    """One mixed number: each token's weight times its value, added up."""
+    weights, value = page.of_block("attention.weights"), page.of_block("attention.value")
+    row = len(weights) - 1
+    total = float(page.of_block("attention.mixed")[row, 0])
+    yield from _sum(page, f"mixed[{_short(page, row)}, 0]", weights[row], value[:, 0], total)
+
+
+def strongest(page: Page, row: int) -> Iterator[Line]:
+    """In words, what a row of the weights says."""
+    weights = page.of_block("attention.weights")[row]
+    order = np.argsort(-weights, kind="stable")
+    most = [f"{_named(page, i)} ({number(float(weights[i]))})" for i in order[:2]]
+    second = f", then from {most[1]}" if len(most) > 1 and weights[order[1]] > 0 else ""
+    yield from page.prose(f"“{page.labels[row]}” takes most from {most[0]}{second}.")
+
+
+def why_divide(page: Page) -> Iterator[Line]:
+    """The weights of one row with the division by √width and without it."""
+    products, width = page.of_block("attention.products"), page.facts.width
+    allowed = np.ones(products.shape, bool) if page.masked is None else ~page.masked
+    root = products.dtype.type(sqrt(width))
+    divided = shares(np.where(allowed, products / root, -np.inf))
+    plain = shares(np.where(allowed, products, -np.inf))
+    if width == 1 or len(products) == 1 or not np.isfinite(products).all():
+        return
+    if not np.allclose(divided, page.of_block("attention.weights"), atol=1e-4):
+        return  # edited: the weights are no longer those of the products
+    with_, without = _entropies(divided), _entropies(plain)
+    row = int(np.argmax(with_ - without))
+    seen = int(allowed[row].sum())
+    spread = float(products[allowed].std())
+    yield ()
+    yield from page.prose(f"Why are the products divided by √{width} = {root:.3f}?", "title")
+    yield from page.prose(
+        f"Each product adds up {width} terms, which spreads the products about √{width} times as "
+        f"far apart as single terms. Here their standard deviation is {number(spread)}, and "
+        f"{number(spread / float(root))} after the division. From numbers far apart softmax gives "
+        "nearly everything to the largest; the others then hardly count, and hardly learn. The "
+        f"row of “{page.labels[row]}”, where it shows most:"
+    )
+    table = Table(
+        ("divided", "not divided"),
+        page.labels,
+        np.stack([divided[row], plain[row]]),
+        np.stack([~allowed[row]] * 2),
+        sums=True,
+        strong=True,
+        axis="key",
+    )
+    yield from table_lines(table, page.width)
+    yield from page.prose(
+        f"Spread over about {exp(with_[row]):.1f} tokens with the division, "
+        f"{exp(without[row]):.1f} without (entropy {with_[row]:.3f} and {without[row]:.3f} nats; "
+        f"0 is all on one token, ln {seen} = {log(seen):.3f} the same for all {seen})."
+    )
+
+
+def _entropies(weights: np.ndarray) -> np.ndarray:
+    """In nats, of each row."""
+    logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
+    entropies: np.ndarray = np.maximum(-(weights * logs).sum(-1), 0)
+    return entropies
+
+
+def _sum(page: Page, name: str, a: np.ndarray, b: np.ndarray, total: float) -> Iterator[Line]:
+    found = float(np.dot(a.astype(np.float64), b.astype(np.float64)))
+    if not np.isclose(found, total, rtol=1e-3, atol=1e-3):
+        return  # edited: the number is no longer this sum
+    count = len(a) if len(a) <= TERMS + 1 else TERMS
+    terms = [f"{number(float(a[i]))}{JOINT}×{JOINT}{number(float(b[i]))}" for i in range(count)]
+    more = f" + …{JOINT}({len(a) - count}{JOINT}more)" if count < len(a) else ""
+    text = f"{name} = {' + '.join(terms)}{more} = {number(total)}"
+    yield from page.prose(f"For example {text}", "faint")
+
+
+def _named(page: Page, position: int) -> str:
+    """A token in quotation marks; with its position where it occurs more than once."""
+    token = page.labels[position]
+    where = f" at position {position}" if page.labels.count(token) > 1 else ""
+    return f"“{token}”{where}"
+
+
+def _short(page: Page, position: int) -> str:
+    return shortened(page.labels[position], 10)

@@ -1,0 +1,67 @@
+"""Laws of Ctrl-C: it is heard once without breaking in, and a second one is not caught."""
+
+import signal
+import threading
+
+import pytest
+
+from clearformer.training.interrupt import Interrupt
+
+BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+
+
+def handlers():
+    return [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+
+
+@BOTH
+def test_a_signal_is_heard_and_breaks_into_nothing(number):
+    before = handlers()
+    with Interrupt() as interrupt:
+        assert interrupt.number is None
+        signal.raise_signal(number)
+        assert interrupt.number == number
+    assert handlers() == before
+
+
+def test_a_second_signal_stops_at_once():
+    with pytest.raises(KeyboardInterrupt), Interrupt():
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_handlers_come_back_when_training_fails():
+    before = handlers()
+    with pytest.raises(ZeroDivisionError), Interrupt():
+        raise ZeroDivisionError
+    assert handlers() == before
+
+
+def test_the_handler_of_an_outer_program_comes_back():
+    heard = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: heard.append(number))
+    try:
+        with Interrupt() as interrupt:
+            signal.raise_signal(signal.SIGTERM)
+            assert not heard
+            signal.raise_signal(signal.SIGTERM)
+        assert heard == [signal.SIGTERM]
+        assert interrupt.number == signal.SIGTERM
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_outside_the_main_thread_it_leaves_signals_alone():
+    """Python allows handlers in the main thread only; a notebook may train in another."""
+    found = []
+
+    def train():
+        with Interrupt() as interrupt:
+            found.append(interrupt.number)
+
+    before = handlers()
+    thread = threading.Thread(target=train)
+    thread.start()
+    thread.join()
+    assert found == [None]
+    assert handlers() == before
