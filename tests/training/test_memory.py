@@ -32,17 +32,19 @@ def test_absurd_sizes_are_counted_in_exact_integers():
     assert training_bytes(huge, LARGEST, 1) > 4 * LARGEST**4
 
 
-def test_it_is_of_the_size_that_training_takes():
+@pytest.mark.parametrize("recipe", ["modern", "classic"])
+def test_it_is_enough_and_not_far_too_much(recipe):
     """The arrays of a real step, counted by Python, against the estimate."""
-    ready = tiny.prepared(layers=2, embed=64, heads=4, context=32)
+    ready = tiny.prepared(recipe=recipe, layers=2, embed=32, heads=4, context=32)
+    tiny.loop(ready, batch=8).one_step()  # what is imported and cached counts for nothing
     tracemalloc.start()
-    training = tiny.loop(ready, batch=16)
+    training = tiny.loop(ready, batch=8)
     training.one_step()
     tracemalloc.reset_peak()
     training.one_step()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert 0.6 < training_bytes(ready.model, 16, 1) / peak < 1.7
+    assert 1 <= training_bytes(ready.model, 8, 1) / peak < 2.5
 
 
 def test_what_cannot_fit_is_refused_with_both_numbers_and_nothing_allocated(monkeypatch):

@@ -68,7 +68,8 @@ class HeadView:
 
     def shown(self, name: str, x: np.ndarray) -> np.ndarray:
         """The part of `x` that is shown."""
-        return x[self._part(name, x)]
+        shown: np.ndarray = x[self._part(name, x)]
+        return shown
 
     def put_back(self, name: str, x: np.ndarray, shown: np.ndarray) -> np.ndarray:
         """A copy of `x` in which the shown part is `shown`."""

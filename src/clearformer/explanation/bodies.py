@@ -24,6 +24,7 @@ from clearformer.explanation.tables import (
 )
 from clearformer.explanation.trace import Stage
 
+INVISIBLE = {" ": "a space", "\n": "the end of a line", "\t": "a tab", "\u3000": "a wide space"}
 MOST_IN_A_ROW = 64
 """Tokens listed one after another; the rest is left out, and that is said."""
 SMALL_VOCABULARY = 12
@@ -42,9 +43,8 @@ def body(page: Page, stage: Stage) -> Iterator[Line]:
 
 def _tokens(page: Page, stage: Stage) -> Iterator[Line]:
     yield from _listed(page, page.labels)
-    marks = {"␣": "a space", "⏎": "the end of a line", "⇥": "a tab", "＿": "a full-width space"}
-    seen = "".join(page.labels)
-    used = [f"{mark} is {meaning}" for mark, meaning in marks.items() if mark in seen]
+    text = "".join(page.trace.tokens)
+    used = [f"{visible(sign)} is {name}" for sign, name in INVISIBLE.items() if sign in text]
     if used:
         yield from page.prose(f"{', '.join(used)}.", "faint")
 
@@ -73,24 +73,20 @@ def _listed(page: Page, entries: Sequence[str]) -> Iterator[Line]:
 
 
 def _by_token(page: Page, stage: Stage) -> Iterator[Line]:
-    values = page.table(stage)
-    columns = [str(i) for i in range(values.shape[1])]
-    yield from table_lines(
-        Table(
-            page.labels, columns, values, axis=stage.axes[-1], most_rows=FEW, column_order="start"
-        ),
-        page.width,
-    )
+    yield from _numbered(page, stage, page.labels)
 
 
 def _position(page: Page, stage: Stage) -> Iterator[Line]:
-    values = stage.values
-    rows = [f"p = {p}" for p in range(len(values))]
+    yield from _numbered(page, stage, [f"p = {p}" for p in range(len(stage.values))])
+
+
+def _numbered(page: Page, stage: Stage, rows: Sequence[str]) -> Iterator[Line]:
+    """A table whose columns have no names but their numbers."""
+    values = page.table(stage)
     columns = [str(i) for i in range(values.shape[1])]
-    yield from table_lines(
-        Table(rows, columns, values, axis=stage.axes[-1], most_rows=FEW, column_order="start"),
-        page.width,
-    )
+    axis = stage.axes[-1]
+    table = Table(rows, columns, values, axis=axis, most_rows=FEW, column_order="start")
+    yield from table_lines(table, page.width)
 
 
 def _key_transposed(page: Page, stage: Stage) -> Iterator[Line]:
@@ -147,10 +143,9 @@ def _logits(page: Page, stage: Stage) -> Iterator[Line]:
             f"“{page.labels[-1]}”.",
             "note",
         )
-    columns = [visible(page.trace.subject.token(int(id))) for id in picked]
     table = Table(
         page.labels,
-        columns,
+        [visible(page.trace.subject.token(int(id))) for id in picked],
         values[:, picked],
         axis="vocab",
         most_rows=FEW,
@@ -192,7 +187,7 @@ def _predictions(page: Page, values: np.ndarray) -> Iterator[Line]:
             came = int(ids[row + 1])
             rank = 1 + int((values[row] > values[row, came]).sum())
             line.append(Segment("   " + _token_share(page, values[row], came), "number"))
-            line.append(Segment(f"   {rank:,}", "number"))
+            line.append(Segment(f"   {rank:>8,}", "number"))
         yield tuple(line)
 
 

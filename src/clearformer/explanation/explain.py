@@ -84,8 +84,8 @@ def explain(
         given = [name for name, value in of_lesson.items() if value is not None]
         if given:
             raise ConfigurationError(
-                f"{', '.join(given)} belong to the lesson; with a run the model is as it was "
-                "trained; leave one of the two out"
+                f"{', '.join(given)} can be chosen for the lesson only; a run has what it was "
+                "trained with; leave out one or the other"
             )
         subject = _of_run(run, sentence)
     subject = showing(subject, layer, head)

@@ -10,6 +10,8 @@ from clearformer.explanation.lines import JOINT, Line, shortened
 from clearformer.explanation.page import Page
 from clearformer.explanation.tables import Table, number, table_lines
 
+MOST_LOOKED_AT = 8
+"""Columns of the table with and without the division."""
 TERMS = 3
 """So many terms of a sum are written out."""
 
@@ -75,21 +77,30 @@ def why_divide(page: Page) -> Iterator[Line]:
         "nearly everything to the largest; the others then hardly count, and hardly learn. The "
         f"row of “{page.labels[row]}”, where it shows most:"
     )
-    table = Table(
-        ("divided", "not divided"),
-        page.labels,
-        np.stack([divided[row], plain[row]]),
-        np.stack([~allowed[row]] * 2),
-        sums=True,
-        strong=True,
-        axis="key",
-    )
-    yield from table_lines(table, page.width)
+    yield from _two_rows(page, np.stack([divided[row], plain[row]]), ~allowed[row])
     yield from page.prose(
         f"Spread over about {exp(with_[row]):.1f} tokens with the division, "
         f"{exp(without[row]):.1f} without (entropy {with_[row]:.3f} and {without[row]:.3f} nats; "
         f"0 is all on one token, ln {seen} = {log(seen):.3f} the same for all {seen})."
     )
+
+
+def _two_rows(page: Page, weights: np.ndarray, masked: np.ndarray) -> Iterator[Line]:
+    """A row of weights with and without the division; of a long row, what is looked at most."""
+    most = np.argsort(-weights.max(0), kind="stable")[:MOST_LOOKED_AT]
+    picked = np.sort(most) if weights.shape[1] > MOST_LOOKED_AT else np.arange(weights.shape[1])
+    table = Table(
+        ("divided", "not divided"),
+        [page.labels[column] for column in picked],
+        weights[:, picked],
+        np.stack([masked[picked]] * 2),
+        axis="key",
+        strong=True,
+    )
+    yield from table_lines(table, page.width)
+    if len(picked) < weights.shape[1]:
+        rest = weights.shape[1] - len(picked)
+        yield from page.prose(f"… {rest} tokens with smaller weights are left out.", "note")
 
 
 def _entropies(weights: np.ndarray) -> np.ndarray:

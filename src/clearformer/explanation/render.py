@@ -70,13 +70,13 @@ def _steps(page: Page) -> Iterator[Line]:
             section = current
             yield from _heading(page, section)
             if section == _sections(page)[1]:
-                yield from _layers_before(page)
+                yield from _which_part(page)
         yield ()
         yield from _step(page, number, stage)
 
 
 def _sections(page: Page) -> tuple[str, str, str, str]:
-    head = f", head {page.head} of {page.facts.heads}" if page.facts.heads > 1 else ""
+    head = f", head {page.head}" if page.facts.heads > 1 else ""
     return (
         "Text becomes numbers",
         f"Layer {page.layer}{head} · attention: the tokens look at each other",
@@ -95,18 +95,20 @@ def _section(page: Page, stage: Stage) -> str:
     return attention
 
 
-def _layers_before(page: Page) -> Iterator[Line]:
-    if page.facts.layers == 1:
-        return
-    yield ()
-    before = {0: "It is the first", page.facts.layers - 1: "It is the last"}
-    where = before.get(page.layer, "It is one")
-    yield from page.prose(
-        f"{where} of {page.facts.layers} layers, counted from 0. All do the same steps, each with "
-        "numbers of its own, and each works on what the one before hands on.",
-        "plain",
-        indent="",
-    )
+def _which_part(page: Page) -> Iterator[Line]:
+    facts = page.facts
+    text = ""
+    if facts.layers > 1:
+        place = {0: "the first", facts.layers - 1: "the last"}.get(page.layer, "one")
+        text = (
+            f"This is {place} of {facts.layers} layers. All do the same steps, each with numbers "
+            "of its own, and each works on what the one before hands on. "
+        )
+    if facts.heads > 1:
+        text += f"Tables show head {page.head} of its {facts.heads} heads. "
+    if text:
+        yield ()
+        yield from page.prose(f"{text}Layers and heads are counted from 0.", indent="")
 
 
 def _heading(page: Page, title: str) -> Iterator[Line]:

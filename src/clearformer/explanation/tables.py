@@ -19,6 +19,8 @@ INDENT = "    "
 TABLE_INDENT = INDENT + "  "
 MOST_TOKENS = 16
 """Rows or columns of tokens in one table; the rest is left out, and that is said."""
+SLACK = 4
+"""So few rows are not worth leaving out."""
 LONGEST_LABEL = 12
 MASKED = "·"
 
@@ -73,7 +75,8 @@ def pick(count: int, most: int, order: str = "ends") -> Picked:
 class _Layout:
     def __init__(self, table: Table, width: int):
         self.table = table
-        self.row_picks = pick(len(table.rows), table.most_rows)
+        rows = len(table.rows)
+        self.row_picks = pick(rows, rows if rows <= table.most_rows + SLACK else table.most_rows)
         self.labels = [self._row_label(i) for i in self.row_picks]
         self.corner = f"{table.axis} →" if table.axis else ""
         labels = (self._row_label(row) for row in self._shown_rows())

@@ -18,10 +18,8 @@ class StageError(ConfigurationError, KeyError):
     """A stage that a trace does not have; the message names the nearest ones."""
 
     def __init__(self, name: str, known: Iterable[str]):
-        names = list(known)
-        near = [known for known in names if known.endswith(f".{name}")][:3]
-        near = near or get_close_matches(name, names, 3, cutoff=0.5) or names[:3]
-        super().__init__(f"there is no stage {name[:80]!r} here; the nearest are {', '.join(near)}")
+        near = ", ".join(_nearest(name, list(known)))
+        super().__init__(f"there is no stage {name[:80]!r} here; the nearest are: {near}")
 
     def __str__(self) -> str:  # KeyError would put quotation marks around the message
         return str(self.args[0])
@@ -189,6 +187,16 @@ class Trace:
     def __repr__(self) -> str:
         count = len(self.tokens)
         return f"<Trace of {count} token{'s' * (count != 1)} in {len(self)} stages; print it>"
+
+
+def _nearest(name: str, names: list[str]) -> list[str]:
+    """Names that end in it, or that are spelled like it, whole or in their last word."""
+    ending = [known for known in names if known.endswith(f".{name}")]
+    last = {known.rpartition(".")[2]: known for known in reversed(names)}
+    words = get_close_matches(name.rpartition(".")[2], last, 2)
+    spelled = get_close_matches(name, names, 3, cutoff=0.7)
+    found = dict.fromkeys([*ending, *spelled, *(last[word] for word in words)])
+    return list(found)[:3] or names[:3]
 
 
 def _strict(values: np.ndarray) -> Any:

@@ -129,10 +129,13 @@ def _projection(name: str, letter: str, purpose: str) -> Callable[[_Place], Word
                 if name == "query"
                 else "it is the same as the query."
             )
-        formula = place.attended if facts.shared else f"{place.attended} · W_{letter}{place.bias}"
+        projected = f"({place.attended} · W_{letter}{place.bias})"
+        formula = place.attended if facts.shared else projected
         if facts.heads > 1:
             says += _share(place, name)
-            formula = f"({formula})[head {_shared_head(place, name)}]"
+            formula = f"{formula}[head {_shared_head(place, name)}]"
+        else:
+            formula = formula.strip("()")
         if turned and facts.query_key_norm:
             says += " It is brought to root mean square 1."
             formula = f"rms_norm({formula})"

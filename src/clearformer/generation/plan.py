@@ -1,5 +1,6 @@
 """Rearranges a decoder for fast decoding; nothing is computed that the decoder does not compute."""
 
+from collections.abc import Callable
 from math import sqrt
 from typing import Any
 
@@ -64,16 +65,21 @@ def _is_known(block: Block) -> bool:
 
 def _layer(block: Block) -> LayerPlan:
     attention, feed_forward = block.attention, block.feed_forward
-    gated = isinstance(feed_forward, GatedFeedForward)
+    gate: Folded | None = None
+    activation: Callable[[Any], Any] = ops.silu
+    if isinstance(feed_forward, GatedFeedForward):
+        gate = _folded(block.norm_2, feed_forward.gate)
+    else:
+        activation = feed_forward.activation
     return LayerPlan(
         query_key_value=_folded(
             block.norm_1, _side_by_side(attention.query, attention.key, attention.value)
         ),
         output=_folded(None, attention.output),
         expand=_folded(block.norm_2, feed_forward.expand),
-        gate=_folded(block.norm_2, feed_forward.gate) if gated else None,
+        gate=gate,
         project=_folded(None, feed_forward.project),
-        activation=ops.silu if gated else feed_forward.activation,
+        activation=activation,
     )
 
 

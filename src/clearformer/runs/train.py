@@ -97,6 +97,7 @@ def train(
             save_tokenizer(prepared.tokenizer, folder.tokenizer_path)
             document = _document(corpus, text, encoding, engine, options, workers, prepared, start)
             folder.write_configuration(document)
+            del corpus  # its ids are enough from here on
             return _train(folder, prepared, options, workers, engine, start, reporter)
     except BaseException:
         folder.discard()  # does nothing once there is a save
@@ -133,6 +134,7 @@ def _resume(
     prepared = Prepared(
         tokenizer, train_ids, validation, len(validation_text) - first, configuration, corpus.notes
     )
+    del corpus, train_text, validation_text  # their ids are enough from here on
     with RunLock(folder.path):
         for name in remove_stale(folder.checkpoints):
             reporter.note(f"{name}, left by an interrupted save, was removed")

@@ -45,7 +45,7 @@ class LayerPlan:
     expand: Folded
     gate: Folded | None
     project: Folded
-    activation: Callable[[np.ndarray], np.ndarray]
+    activation: Callable[[Any], Any]
 
 
 @dataclass(frozen=True)

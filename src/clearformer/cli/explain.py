@@ -1,0 +1,115 @@
+"""`clearformer explain`: one sentence through every step, in the terminal or as JSON."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clearformer.cli.output import json_option, printable, show_json
+
+if TYPE_CHECKING:
+    from clearformer.explanation.lines import Line
+    from clearformer.explanation.trace import Trace
+
+COLOURS = {
+    "plain": "",
+    "title": "bold",
+    "section": "bold magenta",
+    "shape": "magenta",
+    "formula": "green",
+    "label": "cyan",
+    "number": "",
+    "strong": "bold yellow",
+    "faint": "dim",
+    "note": "yellow",
+}
+"""For each kind of text; never the only sign of anything."""
+
+
+@click.command(name="explain")
+@click.argument("sentence", default="I like small models")
+@click.option("--run", type=click.Path(path_type=Path), help="Explain this trained model.")
+@click.option("--layer", type=int, help="Show this layer, counted from 0.")
+@click.option("--head", type=int, help="Show this head, counted from 0.")
+@click.option("--embed", type=int, help="Lesson: numbers per token.  [default: 8]")
+@click.option("--heads", type=int, help="Lesson: attention heads.  [default: 1]")
+@click.option(
+    "--projections",
+    type=click.Choice(["shared", "separate"]),
+    help="Lesson: query = key = value, or a matrix for each.  [default: shared]",
+)
+@click.option(
+    "--causal/--no-causal",
+    default=None,
+    help="Lesson: whether tokens are kept from seeing later ones.  [default: no-causal]",
+)
+@click.option("--seed", type=int, help="Lesson: of the random numbers.  [default: 0]")
+@click.option(
+    "--edit",
+    "edits",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="What if this step gave VALUE (a number or a JSON list)? NAME[i,j]=VALUE sets one cell. "
+    "May be repeated.",
+)
+@json_option
+def explain(sentence: str, run: Path | None, as_json: bool, **options: Any) -> None:
+    """Follow SENTENCE through every step of a Transformer: each with its reason, formula, shape and
+    numbers.
+
+    Without --run it is a first lesson: a small untrained model of one layer, in which every number
+    can be followed by hand.
+
+    \b
+      clearformer explain "I like small models"
+      clearformer explain "I like small models" --causal --projections separate
+      clearformer explain "To be or not" --run runs/my-text --layer 1 --head 2
+
+    What if the last word did not look at the first, or a layer's attention were silent?
+
+    \b
+      clearformer explain --edit "blocks.0.attention.scores[3,0]=-inf"
+      clearformer explain --run runs/my-text --edit blocks.0.attention.mixed=0
+
+    Names of steps are the titles in the output, and the keys of --json and of Python:
+
+    \b
+      clearformer explain --json | python -m json.tool | less
+      python -c "import clearformer as cf; print(cf.explain('I like tea')['ids'])"
+    """  # noqa: D205
+    from clearformer.explanation.explain import explain as explained
+
+    trace = explained(sentence, run=run, **options)
+    if as_json:
+        for note in trace.notes:
+            click.echo(f"note: {printable(note)}", err=True)
+        show_json(trace.to_json())
+    else:
+        _show(trace)
+
+
+def _show(trace: "Trace") -> None:
+    from clearformer.explanation.render import plain, render
+
+    lines = render(trace)
+    if sys.stdout.isatty():
+        _show_in_colour(lines)
+    else:
+        encoding = (
+            sys.stdout.encoding or "utf-8"
+        )  # one that lacks √ or → gets ? instead of an error
+        click.echo(plain(lines).encode(encoding, "replace").decode(encoding))
+
+
+def _show_in_colour(lines: "list[Line]") -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False, soft_wrap=True)
+    page = Text()
+    for line in lines:
+        for segment in line:
+            page.append(segment.text, COLOURS[segment.style])
+        page.append("\n")
+    console.print(page, end="", soft_wrap=True)

@@ -1,0 +1,270 @@
+"""Laws of the training loop: it learns, repeats itself exactly, and never steps on NaN."""
+
+import gc
+import math
+import tracemalloc
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from clearformer.errors import NotFiniteError
+from clearformer.training.events import Reporter
+from clearformer.training.loop import STEPS
+from clearformer.training.options import TrainingOptions
+from clearformer.training.schedule import learning_rate
+from training import tiny
+
+
+class Listener(Reporter):
+    """Keeps what was told of each step."""
+
+    def __init__(self):
+        self.steps = []
+
+    def step(self, step):
+        self.steps.append(step)
+
+
+def never():
+    return False
+
+
+def trained(**options):
+    training, heard = tiny.loop(**options), Listener()
+    training.run(heard, never)
+    return training, heard.steps
+
+
+def test_the_loss_falls():
+    _, steps = trained(steps=200, learning_rate=0.01)
+    assert steps[0].loss == pytest.approx(math.log(14), rel=0.1)
+    assert sum(step.loss for step in steps[-20:]) / 20 < 0.6 * steps[0].loss
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_same_seed_gives_the_same_bits(workers):
+    options = {"steps": 12, "seed": 3, "workers": workers}
+    ready = tiny.prepared(dropout=0.2)
+    (one, _), (other, _) = (trained(ready=ready, **options) for _ in range(2))
+    assert tiny.state_of(one) == tiny.state_of(other)
+
+
+def test_another_seed_gives_other_weights_batches_and_dropout():
+    one, other = tiny.loop(seed=1), tiny.loop(seed=2)
+    assert tiny.digest({"w": one.learner.parameters}) != tiny.digest({"w": other.learner.parameters})
+    assert (one.batches.next()[0] != other.batches.next()[0]).any()
+    assert one._dropout(0)(0).random() != other._dropout(0)(0).random()
+
+
+def test_dropout_differs_between_steps_parts_and_workers():
+    training = tiny.loop()
+    drawn = {training._dropout(part)(worker).random() for part in range(3) for worker in range(3)}
+    training.step = 1
+    assert len(drawn | {training._dropout(0)(0).random()}) == 10
+
+
+@pytest.mark.parametrize("accumulation", [2, 3, 5])
+def test_a_batch_in_parts_equals_the_whole_batch(accumulation):
+    """The parts are of unequal size: 5 rows in 2 or 3."""
+    ready = tiny.prepared(recipe="classic")
+    whole, parts = (
+        trained(ready=ready, steps=4, batch=5, accumulation=number, dtype=np.float64)
+        for number in (1, accumulation)
+    )
+    np.testing.assert_allclose(
+        parts[0].learner.parameters, whole[0].learner.parameters, rtol=0, atol=1e-10
+    )
+    for one, other in zip(whole[1], parts[1], strict=True):
+        assert one.loss == pytest.approx(other.loss, rel=1e-12)
+        assert one.gradient_norm == pytest.approx(other.gradient_norm, rel=1e-10)
+
+
+@pytest.mark.parametrize("workers", [2, 3, 7])
+def test_a_batch_over_several_threads_equals_the_whole_batch(workers):
+    """With 7 workers for 5 rows some have nothing to do."""
+    alone, shared = (
+        trained(steps=4, batch=5, workers=number, dtype=np.float64) for number in (1, workers)
+    )
+    np.testing.assert_allclose(
+        shared[0].learner.parameters, alone[0].learner.parameters, rtol=0, atol=1e-10
+    )
+    assert [step.loss for step in shared[1]] == pytest.approx([step.loss for step in alone[1]])
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("clip", [1e-3, 0.05, 1e6])
+def test_a_gradient_is_scaled_down_to_the_largest_norm_and_never_up(clip, workers):
+    training = tiny.loop(clip=clip, workers=workers, dtype=np.float64)
+    _, _, told = training.one_step()
+    scaled = np.linalg.norm(training.learner.gradients)
+    assert scaled == pytest.approx(min(told, clip), rel=1e-9)
+
+    unscaled = tiny.loop(clip=1e12, workers=workers, dtype=np.float64)
+    unscaled.one_step()
+    direction = unscaled.learner.gradients * (min(told, clip) / told)
+    assert np.linalg.norm(unscaled.learner.gradients) == pytest.approx(told, rel=1e-9)
+    np.testing.assert_allclose(training.learner.gradients, direction, rtol=1e-9, atol=1e-15)
+
+
+def test_the_rate_of_a_step_is_that_of_its_middle_and_never_zero():
+    options = TrainingOptions(steps=10, batch=4, learning_rate=0.01, warm_up=0.2)
+    _, steps = trained(steps=10, learning_rate=0.01, warm_up=0.2)
+    expected = [learning_rate(options, (number + 0.5) / 10) for number in range(10)]
+    assert [step.learning_rate for step in steps] == expected
+    assert min(expected) > 0
+
+
+def test_it_makes_as_many_steps_as_asked_and_counts_them():
+    training, steps = trained(steps=7, batch=3)
+    assert [step.step for step in steps] == [1, 2, 3, 4, 5, 6, 7]
+    assert [step.tokens_seen for step in steps] == [3 * 8 * number for number in range(1, 8)]
+    assert [step.progress for step in steps] == pytest.approx([n / 7 for n in range(1, 8)])
+    assert training.progress == 1.0
+    training.run(Listener(), never)
+    assert training.step == 7
+
+
+def test_without_steps_or_minutes_the_length_is_the_default():
+    assert tiny.loop(steps=None).steps == STEPS
+
+
+def test_minutes_end_by_the_time_that_was_spent():
+    training, heard = tiny.loop(steps=None, minutes=0.1 / 60), Listener()
+    training.run(heard, never)
+    assert training.progress == 1.0
+    assert training.seconds >= 0.1 or training.seconds + training.other_seconds >= 0.1
+    assert all(0 < one.progress <= other.progress for one, other in pairwise(heard.steps))
+    rates = [step.learning_rate for step in heard.steps]
+    assert max(rates) <= 3e-3
+    assert rates[-1] < max(rates)
+
+
+def test_a_pause_comes_after_a_whole_step():
+    training, heard = tiny.loop(steps=100), Listener()
+    training.run(heard, lambda: len(heard.steps) == 5)
+    assert training.step == 5
+    assert training.tokens_seen == 5 * 4 * 8
+
+
+def test_a_paused_loop_goes_on_as_if_nothing_had_been():
+    whole, _ = trained(steps=30)
+    paused, heard = tiny.loop(steps=30), Listener()
+    for stop in (1, 7, 30):
+        paused.run(heard, lambda stop=stop: len(heard.steps) == stop)
+    assert tiny.state_of(paused) == tiny.state_of(whole)
+
+
+# What must never be learned from: each breaks a loop and names what is not finite.
+
+
+def broken_weight(training, value):
+    training.learner.named(training.learner.parameters)["blocks.1.attention.key.weight"][2, 3] = value
+    return "weight", "blocks.1.attention.key.weight"
+
+
+def broken_gain(training, value):
+    training.learner.named(training.learner.parameters)["blocks.0.norm_2.gain"][1] = value
+    return "weight", "blocks.0.norm_2.gain"
+
+
+def broken_activation(training, value):
+    """The activation of the first block gives what is not finite where it is asked for."""
+    learner = training.learner
+
+    def broken(x):
+        return x * np.full(x.shape[-1:], value, np.float32)
+
+    def with_broken(model):
+        block = model.blocks[0]
+        block = replace(block, feed_forward=replace(block.feed_forward, activation=broken))
+        return replace(model, blocks=(block, *model.blocks[1:]))
+
+    learner.model = with_broken(learner.model)
+    for worker in learner._workers:
+        worker._model = with_broken(worker._model)
+    return "activation", "blocks.0.feed_forward.activated"
+
+
+def broken_gradient(training, value):
+    learner, whole = training.learner, training.learner.loss_and_gradients
+
+    def broken(*arrays, **options):
+        loss = whole(*arrays, **options)
+        learner.named(learner.gradients)["blocks.0.feed_forward.project.weight"][0, 0] = value
+        return loss
+
+    learner.loss_and_gradients = broken
+    return "gradient", "blocks.0.feed_forward.project.weight"
+
+
+def broken_loss(training, value):
+    training.learner.loss_and_gradients = lambda *arrays, **options: value
+    return "loss", str(value)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf], ids=str)
+@pytest.mark.parametrize(
+    "injure", [broken_weight, broken_gain, broken_activation, broken_gradient, broken_loss]
+)
+def test_what_is_not_finite_is_named_and_nothing_is_updated(injure, value):
+    training, heard = tiny.loop(steps=10, workers=2), Listener()
+    training.run(heard, lambda: len(heard.steps) == 3)
+    kind, name = injure(training, value)
+    weights = training.learner.parameters.tobytes()
+    optimizer = tiny.digest(training.optimizer.state())
+    with pytest.raises(NotFiniteError) as caught:
+        training.run(heard, never)
+    message = str(caught.value)
+    assert f"first {kind} that is not finite is {name}" in message
+    assert "before step 4" in message
+    assert "\n" not in message
+    assert training.learner.parameters.tobytes() == weights
+    assert tiny.digest(training.optimizer.state()) == optimizer
+    assert (training.step, training.tokens_seen, len(heard.steps)) == (3, 3 * 4 * 8, 3)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_of_several_the_first_on_the_way_forwards_is_named():
+    training = tiny.loop()
+    weights = training.learner.named(training.learner.parameters)
+    weights["blocks.1.norm_1.gain"][0] = math.nan
+    weights["embedding.table"][:] = math.nan
+    with pytest.raises(NotFiniteError, match=r"first weight .* is embedding\.table"):
+        training.one_step()
+
+
+def test_what_is_not_finite_makes_no_noise_beside_the_error():
+    """NumPy's own warnings would stand in the terminal before the one line that matters."""
+    training = tiny.loop()
+    broken_weight(training, math.inf)
+    with pytest.raises(NotFiniteError):
+        training.one_step()
+
+
+def test_memory_does_not_grow_over_steps():
+    training, heard = tiny.loop(steps=10_000, workers=2), Reporter()
+
+    def advance(steps):
+        goal = training.step + steps
+        training.run(heard, lambda: training.step == goal)
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0], len(gc.get_objects())
+
+    advance(20)
+    tracemalloc.start()
+    bytes_before, objects_before = advance(20)
+    bytes_after, objects_after = advance(200)
+    tracemalloc.stop()
+    assert bytes_after - bytes_before < 20_000
+    assert objects_after - objects_before < 100
+
+
+def test_the_time_left_follows_from_the_progress():
+    _, steps = trained(steps=4)
+    assert steps[-1].seconds_left == 0
+    for step in steps:
+        assert step.seconds_left == pytest.approx(step.seconds * (4 - step.step) / step.step)
+        assert step.tokens_per_second == pytest.approx(step.tokens_seen / step.seconds)
