@@ -13,6 +13,8 @@ It prints:
     the same, in five lines of NumPy: True
 """
 
+from typing import Any
+
 import numpy as np
 
 import clearformer as cf
@@ -22,13 +24,15 @@ W_Q = np.array([[1.0, 0.0], [0.0, 2.0]])
 W_K = np.array([[1.0, 1.0], [0.0, 1.0]])
 W_V = np.array([[1.0, 2.0], [3.0, 4.0]])
 
+output: Any  # NumPy arrays, since these are what goes in
+weights: Any
 output, weights = cf.self_attention(X, W_Q, W_K, W_V)
 print("every position sees every position")
 print(weights.round(3))
 
-_, causal_weights = cf.self_attention(X, W_Q, W_K, W_V, causal=True)
+_, weights = cf.self_attention(X, W_Q, W_K, W_V, causal=True)
 print("nobody looks ahead")
-print(causal_weights.round(3))
+print(weights.round(3))
 
 query, key, value = X @ W_Q, X @ W_K, X @ W_V
 scores = query @ key.T / np.sqrt(query.shape[-1])

@@ -2,8 +2,8 @@
 
 It prints:
 
-    parameters: 101,056 with attention, 68,288 with the mean of the past
-    loss per token: 2.94 before, … after 40 steps
+    parameters: 51,776 with attention, 35,392 with the mean of the past
+    loss per token: 2.94 before, … after 20 steps
     it learns: True
 """
 
@@ -40,7 +40,7 @@ class MeanOfThePast(Part):
 
 text = " ".join(f"{a}{b}{c}{b}{a}" for a in "abcdef" for b in "ghijkl" for c in "mnopqr") * 8
 tokenizer = build_tokenizer("characters", text)
-sizes = ModelConfiguration(tokenizer.vocabulary_size, layers=2, heads=2, embed=64, context=32)
+sizes = ModelConfiguration(tokenizer.vocabulary_size, layers=1, heads=2, embed=64, context=32)
 usual = build_decoder(sizes, np.random.default_rng(0))
 own: Any = MeanOfThePast()
 model = replace(usual, blocks=tuple(replace(block, attention=own) for block in usual.blocks))
@@ -51,7 +51,7 @@ print(
 
 learner = choose_engine("numpy").Learner(model, next_token_loss)
 batches = Batches(tokenizer.encode(text), sizes.context, 12, np.random.default_rng(1))
-loop = Loop(learner, batches, AdamW(learner, AdamWSettings()), TrainingOptions(steps=40))
+loop = Loop(learner, batches, AdamW(learner, AdamWSettings()), TrainingOptions(steps=20))
 before, _, _ = loop.one_step()
 with learner.running():
     loop.run(Reporter(), pause=lambda: False)

@@ -9,6 +9,7 @@ A comment on the line before a block says what a test does with it:
 
 Blocks of a page run in order in one folder, which holds `my-text.txt`, and also `runs/my-text`
 where the page says `<!-- begins with runs/my-text -->`. A `…` in what is shown stands for anything.
+README.ja.md marks none: a test holds its blocks equal to those of README.md.
 """
 
 import doctest

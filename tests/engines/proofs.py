@@ -16,7 +16,7 @@ from clearformer.engines.tape import Tape, TapeTensor
 STEP = 1e-5
 """How far to either side: rounding then costs 1e-11, and the third derivative 2e-11 of itself."""
 
-MOST_ENTRIES = 16
+MOST_ENTRIES = 8
 """So many entries of an array are moved one by one."""
 
 few_examples = settings(max_examples=40, deadline=None, derandomize=True)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from clearformer import ops
 from models.decoders import (
@@ -14,6 +15,8 @@ from models.decoders import (
     random_ids,
 )
 
+pytestmark = pytest.mark.usefixtures("unchecked")  # thousands of calls; elsewhere they are checked
+
 STEP = 1e-5
 DIRECTIONS = 2
 
@@ -24,34 +27,38 @@ def check_in_random_directions(configuration, rng, dropout_seed=None):
     ids = random_ids(configuration, 2, 6)
     targets = random_ids(configuration, 2, 6, seed=2)
 
+    c = configuration.completed
+    # the same number added to all scores of a query changes no weight
+    shifts_whole_rows = c.positions == "sinusoidal" and not c.query_key_norm
+
     def luck():  # starts anew at each call, so that the same numbers are dropped
         return None if dropout_seed is None else np.random.default_rng(dropout_seed)
 
-    def loss(moved, shift):
-        changed = model.with_parameters(lambda name, p: p + shift if name == moved else p)
-        return float(ops.cross_entropy(changed(ids, rng=luck()), targets))
+    def loss(parameter, shift):
+        parameter += shift
+        result = float(ops.cross_entropy(model(ids, rng=luck()), targets))
+        parameter -= shift
+        return result
 
     _, gradients = loss_and_gradients(model, ids, targets, rng=luck())
-    for name, gradient in gradients.items():
+    for name, parameter in model.parameters().items():
+        gradient = gradients[name]
         for _ in range(DIRECTIONS):
             direction = rng.normal(size=gradient.shape)
-            direction /= np.linalg.norm(direction)
-            slope = (loss(name, STEP * direction) - loss(name, -STEP * direction)) / (2 * STEP)
-            along = (gradient * direction).sum()
+            direction *= STEP / np.linalg.norm(direction)
+            slope = (loss(parameter, direction) - loss(parameter, -direction)) / (2 * STEP)
+            along = (gradient * direction).sum() / STEP
             np.testing.assert_allclose(along, slope, 1e-6, 1e-9, err_msg=name)
-        if (name, configuration.bias) != _WITHOUT_INFLUENCE:
+        if not (name.endswith("key.bias") and shifts_whole_rows):
             assert abs(gradient).max() > 1e-5, f"{name} has no influence: nothing was proved"
 
 
-_WITHOUT_INFLUENCE = ()
-
-
 @every_variant
-def test_it_agrees_with_finite_differences(configuration, rng, unchecked):
+def test_it_agrees_with_finite_differences(configuration, rng):
     check_in_random_directions(configuration, rng)
 
 
 @both_recipes
-def test_it_agrees_with_finite_differences_through_dropout(recipe, rng, unchecked):
+def test_it_agrees_with_finite_differences_through_dropout(recipe, rng):
     configuration = replace(VARIANTS[f"the {recipe} recipe"], dropout=0.3)
     check_in_random_directions(configuration, rng, dropout_seed=7)

@@ -1,10 +1,13 @@
 """The number of parameters is known exactly before anything is allocated."""
 
 import numpy as np
+import pytest
 
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration
 from models.decoders import CHOICES, SIZES, VARIANTS, every_combination
+
+pytestmark = pytest.mark.usefixtures("unchecked")  # hundreds of decoders; elsewhere one is checked
 
 
 def test_it_is_that_of_the_decoder_in_every_combination():

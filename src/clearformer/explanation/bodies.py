@@ -169,31 +169,34 @@ def _probabilities(page: Page, stage: Stage) -> Iterator[Line]:
 
 def _predictions(page: Page, values: np.ndarray) -> Iterator[Line]:
     """For each token: what the model expected next, and what came."""
-    label = max(5, *(cell_width(shortened(token, 12)) for token in page.labels))
-    heads = ("at", "most likely next", "what came", "its rank")
-    yield (Segment(f"{TABLE_INDENT}{left(heads[0], label)}   {left(heads[1], 22)}   ", "faint"),
-           Segment(f"{left(heads[2], 22)}   {heads[3]}", "faint"))  # fmt: skip
-    ids = page.table(page.trace.stage("ids"))
+    at = max(2, *(cell_width(_short(token)) for token in page.labels), 0)
+    room = min(12, (page.width - len(TABLE_INDENT) - at - 31) // 2)  # of a predicted token
+    head = f"{left('at', at)}  {left('likeliest', room + 7)}  {left('what came', room + 7)}  its rank"
+    yield (Segment(TABLE_INDENT + head, "faint"),)
+    ids = page.table(page.trace.stage("ids")).tolist()
     for row in pick(len(values), MOST_TOKENS):
         if row is None:
             yield (Segment(f"{TABLE_INDENT}… {len(values) - MOST_TOKENS} more", "note"),)
             continue
-        likeliest = int(values[row].argmax())
         line = [
-            Segment(TABLE_INDENT + left(shortened(page.labels[row], 12), label), "label"),
-            Segment("   " + _token_share(page, values[row], likeliest), "strong"),
+            Segment(TABLE_INDENT + left(_short(page.labels[row]), at), "label"),
+            Segment(_token_share(page, values[row], int(values[row].argmax()), room), "strong"),
         ]
         if row + 1 < len(values):
-            came = int(ids[row + 1])
+            came = ids[row + 1]
             rank = 1 + int((values[row] > values[row, came]).sum())
-            line.append(Segment("   " + _token_share(page, values[row], came), "number"))
-            line.append(Segment(f"   {rank:>8,}", "number"))
+            line.append(Segment(_token_share(page, values[row], came, room), "number"))
+            line.append(Segment(f"  {rank:>8,}", "number"))
         yield tuple(line)
 
 
-def _token_share(page: Page, shares: np.ndarray, id: int) -> str:
-    token = left(shortened(visible(page.trace.subject.token(id)), 12), 12)
-    return left(f"{token}  {right(number(float(shares[id])), 5)}", 22)
+def _token_share(page: Page, shares: np.ndarray, id: int, room: int) -> str:
+    token = shortened(visible(page.trace.subject.token(id)), room)
+    return f"  {left(token, room)}  {right(number(float(shares[id])), 5)}"
+
+
+def _short(token: str) -> str:
+    return shortened(token, 12)
 
 
 _BODIES: dict[str, Callable[[Page, Stage], Iterator[Line]]] = {

@@ -36,11 +36,11 @@ def heads_at_a_glance(page: Page) -> Iterator[Line]:
     )
     rows = list(_heads(page))
     for layer, head, weights in rows[:MOST_HEADS]:
-        order = np.argsort(-weights, kind="stable")[:3]
+        order = np.argsort(-weights, kind="stable")[: 3 if page.width >= 80 else 2].tolist()
         line = [Segment(f"{TABLE_INDENT}layer {layer}  head {head:<3}", "label")]
         for id in order:
             token = left(f"{id:>3} {shortened(page.labels[id], 8)}", 12)
-            line.append(Segment(f" {token} {number(float(weights[id]))}", "number"))
+            line.append(Segment(f"{token} {number(float(weights[id]))}", "number"))
         yield tuple(line)
     if len(rows) > MOST_HEADS:
         yield from page.prose(f"… {len(rows) - MOST_HEADS} more heads: choose a layer.", "note")

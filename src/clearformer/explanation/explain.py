@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from clearformer.errors import ConfigurationError, TextError
 from clearformer.explanation.edits import Change, as_edits
@@ -24,7 +24,7 @@ def explain(
     run: "Run | str | Path | None" = None,
     embed: int | None = None,
     heads: int | None = None,
-    projections: Literal["shared", "separate"] | None = None,
+    projections: str | None = None,
     causal: bool | None = None,
     layer: int | None = None,
     head: int | None = None,

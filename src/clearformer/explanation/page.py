@@ -14,7 +14,7 @@ from clearformer.explanation.subject import showing
 from clearformer.explanation.tables import INDENT
 from clearformer.explanation.trace import Stage, Trace
 
-NARROWEST, WIDEST = 40, 140
+NARROWEST, WIDEST = 60, 140
 """Columns; a terminal beyond these is treated as if it had so many."""
 PROSE = 92
 """Columns; longer lines of prose are hard to read."""

@@ -47,7 +47,7 @@ def worked_mix(page: Page) -> Iterator[Line]:
 def strongest(page: Page, row: int) -> Iterator[Line]:
     """In words, what a row of the weights says."""
     weights = page.of_block("attention.weights")[row]
-    order = np.argsort(-weights, kind="stable")
+    order = np.argsort(-weights, kind="stable").tolist()
     most = [f"{_named(page, i)} ({number(float(weights[i]))})" for i in order[:2]]
     second = f", then from {most[1]}" if len(most) > 1 and weights[order[1]] > 0 else ""
     yield from page.prose(f"“{page.labels[row]}” takes most from {most[0]}{second}.")
@@ -56,14 +56,14 @@ def strongest(page: Page, row: int) -> Iterator[Line]:
 def why_divide(page: Page) -> Iterator[Line]:
     """The weights of one row with the division by √width and without it."""
     products, width = page.of_block("attention.products"), page.facts.width
+    hindrance = _nothing_to_compare(page, products)
+    if hindrance:
+        yield from page.prose(hindrance, "note")
+        return
     allowed = np.ones(products.shape, bool) if page.masked is None else ~page.masked
     root = products.dtype.type(sqrt(width))
     divided = shares(np.where(allowed, products / root, -np.inf))
     plain = shares(np.where(allowed, products, -np.inf))
-    if width == 1 or len(products) == 1 or not np.isfinite(products).all():
-        return
-    if not np.allclose(divided, page.of_block("attention.weights"), atol=1e-4):
-        return  # edited: the weights are no longer those of the products
     with_, without = _entropies(divided), _entropies(plain)
     row = int(np.argmax(with_ - without))
     seen = int(allowed[row].sum())
@@ -83,6 +83,18 @@ def why_divide(page: Page) -> Iterator[Line]:
         f"{exp(without[row]):.1f} without (entropy {with_[row]:.3f} and {without[row]:.3f} nats; "
         f"0 is all on one token, ln {seen} = {log(seen):.3f} the same for all {seen})."
     )
+
+
+def _nothing_to_compare(page: Page, products: np.ndarray) -> str:
+    """Why the division cannot be shown here; empty when it can."""
+    scores = {page.block(f"attention.{name}") for name in ("scores", "masked_scores", "weights")}
+    if scores & {name for name, _ in page.trace.edits} or not np.isfinite(products).all():
+        return "What the division by √width does cannot be shown here: the numbers are edited."
+    if len(products) == 1:
+        return "A longer sentence shows here why the products are divided by √width."
+    if page.facts.width == 1:
+        return "Each head has a width of 1, so the division changes nothing."
+    return ""
 
 
 def _two_rows(page: Page, weights: np.ndarray, masked: np.ndarray) -> Iterator[Line]:

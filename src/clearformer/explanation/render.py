@@ -113,6 +113,7 @@ def _which_part(page: Page) -> Iterator[Line]:
 
 def _heading(page: Page, title: str) -> Iterator[Line]:
     yield ()
+    title = shortened(title, page.width - 4)
     line = "─" * max(0, page.width - cell_width(title) - 4)
     yield (Segment("── ", "faint"), Segment(title, "section"), Segment(f" {line}", "faint"))
 

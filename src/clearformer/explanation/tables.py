@@ -19,6 +19,10 @@ INDENT = "    "
 TABLE_INDENT = INDENT + "  "
 MOST_TOKENS = 16
 """Rows or columns of tokens in one table; the rest is left out, and that is said."""
+SUM = 8
+"""Columns of the terminal for the sum of a row."""
+NARROWEST_COLUMN = 2
+"""A mark and the space before it."""
 SLACK = 4
 """So few rows are not worth leaving out."""
 LONGEST_LABEL = 12
@@ -78,40 +82,47 @@ class _Layout:
         rows = len(table.rows)
         self.row_picks = pick(rows, rows if rows <= table.most_rows + SLACK else table.most_rows)
         self.labels = [self._row_label(i) for i in self.row_picks]
+        self.widths: dict[int, int] = {}
         self.corner = f"{table.axis} →" if table.axis else ""
         labels = (self._row_label(row) for row in self._shown_rows())
         self.label_width = max(cell_width(self.corner), *map(cell_width, labels))
         self._fit_columns(width - len(TABLE_INDENT) - self.label_width)
 
     def _fit_columns(self, room: int) -> None:
+        """Finds the most columns that fit, with two spaces between them or else one."""
         table = self.table
-        sums = 8 if table.sums else 0
+        sums = SUM if table.sums else 0
         most = MOST_TOKENS if table.column_order == "ends" else len(table.columns)
-        picks = pick(len(table.columns), most, table.column_order)
+        most = min(most, max(room // NARROWEST_COLUMN, 1), len(table.columns))
         while True:
-            shown = [c for c in picks if c is not None]
-            self.cell = max(
-                *(cell_width(self._column_label(c)) for c in shown),
-                *(cell_width(self._text(r, c)) for r in self._shown_rows() for c in shown),
-            )
-            gaps = self._gap_width(picks, len(table.columns) - len(shown))
+            picks = pick(len(table.columns), most, table.column_order)
+            shown = [column for column in picks if column is not None]
+            self.cell = max(max(map(self._column_width, shown)), 1)
+            gap = len(self._gap_label(len(shown))) if None in picks else 0
             for self.between in (2, 1):
-                taken = len(shown) * (self.cell + self.between) + gaps + sums
-                if taken <= room or (len(shown) == 1 and self.between == 1):
+                taken = len(shown) * (self.cell + self.between) + gap + sums
+                if taken <= room or (most == 1 and self.between == 1):
                     self.column_picks = picks
+                    self.gap_label = self._gap_label(len(shown))
                     return
-            picks = pick(len(table.columns), len(shown) - 1, table.column_order)
+            most -= 1
+
+    def _column_width(self, column: int) -> int:
+        if column not in self.widths:
+            numbers = (len(self._text(row, column)) for row in self._shown_rows())
+            self.widths[column] = max(cell_width(self._column_label(column)), *numbers, 0)
+        return self.widths[column]
 
     def lines(self) -> list[Line]:
         head = [Segment(TABLE_INDENT + left(self.corner, self.label_width), "faint")]
         head += [
             Segment(" " * self.between + right(self._column_label(c), self.cell), "label")
             if c is not None
-            else Segment(self._gap_label(), "note")
+            else Segment(self.gap_label, "note")
             for c in self.column_picks
         ]
         if self.table.sums:
-            head.append(Segment("     sum", "faint"))
+            head.append(Segment(right("sum", SUM), "faint"))
         return [tuple(head), *(self._row(r) for r in range(len(self.row_picks)))]
 
     def _row(self, place: int) -> Line:
@@ -125,13 +136,13 @@ class _Layout:
         highest = self._highest(row)
         for column in self.column_picks:
             if column is None:
-                cells.append(Segment(right("…", len(self._gap_label())), "faint"))
+                cells.append(Segment(right("…", len(self.gap_label)), "faint"))
                 continue
             text = " " * self.between + right(self._text(row, column), self.cell)
             cells.append(Segment(text, self._style(row, column, highest)))
         if self.table.sums:
             total = float(np.sum(self.table.values[row], dtype=np.float64))
-            cells.append(Segment(right(number(total), 8), "faint"))
+            cells.append(Segment(right(number(total), SUM), "faint"))
         return tuple(cells)
 
     def _style(self, row: int, column: int, highest: int | None) -> Style:
@@ -165,9 +176,5 @@ class _Layout:
     def _shown_rows(self) -> list[int]:
         return [row for row in self.row_picks if row is not None]
 
-    def _gap_label(self) -> str:
-        left_out = len(self.table.columns) - sum(c is not None for c in self.column_picks)
-        return f" …{left_out} more"
-
-    def _gap_width(self, picks: Picked, left_out: int) -> int:
-        return len(f" …{left_out} more") if None in picks else 0
+    def _gap_label(self, shown: int) -> str:
+        return f" …{len(self.table.columns) - shown} more"

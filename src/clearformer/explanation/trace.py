@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ class StageError(ConfigurationError, KeyError):
         return str(self.args[0])
 
 
-class NamedArray(np.ndarray[Any, Any]):
+class NamedArray(np.ndarray):
     """An array that knows the names of its axes.
 
     What is computed from it is an ordinary array again in this respect: its `axes` are empty.
@@ -177,7 +178,10 @@ class Trace:
             "tokens": list(self.tokens),
             "ids": list(self.ids),
             "stages": [stage.to_json() for stage in self.stages],
-            "next": [{"token": token, "probability": p} for token, p in self.next],
+            "next": [
+                {"token": token, "probability": p if isfinite(p) else None}
+                for token, p in self.next
+            ],
             "notes": list(self.notes),
         }
 

@@ -1,0 +1,155 @@
+"""How quickly things start, in fresh processes; with `--memory`, how memory grows while training.
+
+    python benchmarks/start.py
+    python benchmarks/start.py --memory --json
+
+Wall time of whole processes that take turns: Python alone, with NumPy, with clearformer, and two
+commands. What clearformer adds is the difference from NumPy in the same turn. A command that fails
+is reported as failed and not timed.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import clearformer as cf
+from clearformer.engines.choose import suitable_workers
+from clearformer.training.events import Reporter, Step
+from clearformer.training.options import TrainingOptions
+from interleave import take_turns
+from report import Figures, Report
+
+COMMANDS: Mapping[str, tuple[str, ...]] = {
+    "python": ("-c", "pass"),
+    "import numpy": ("-c", "import numpy"),
+    "import numpy, clearformer": ("-c", "import numpy, clearformer"),
+    "… and look up cf.train": ("-c", "import numpy, clearformer as cf; cf.train"),
+    "clearformer --help": ("-m", "clearformer", "--help"),
+    "clearformer explain": ("-m", "clearformer", "explain", "I like small models"),
+}
+
+MARKS = (200, 500, 1000, 1500, 2000)
+"""Updates after which memory is read."""
+
+
+def environment() -> dict[str, str]:
+    """That of this process, in which the children find the same clearformer."""
+    package = str(Path(cf.__file__).parent.parent)
+    paths = [package, os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONUTF8": "1"}
+
+
+def failure(arguments: Sequence[str], env: Mapping[str, str]) -> str | None:
+    """Why a command cannot be timed, if it cannot."""
+    done = subprocess.run(
+        [sys.executable, *arguments], env=env, capture_output=True, text=True, check=False
+    )
+    if done.returncode == 0:
+        return None
+    last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+    return f"failed with exit status {done.returncode}: {last}"
+
+
+def process(arguments: Sequence[str], env: Mapping[str, str]) -> Callable[[], float]:
+    """Takes the milliseconds of a fresh process."""
+
+    def take() -> float:
+        begun = time.perf_counter()
+        subprocess.run(
+            [sys.executable, *arguments],
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+        return 1e3 * (time.perf_counter() - begun)
+
+    return take
+
+
+def starts(turns: int) -> Report:
+    """The time of each command that works."""
+    report = Report("start", {"turns": turns}, "milliseconds of a fresh process", compares=False)
+    report.look_around()
+    env = environment()
+    takers = {}
+    for name, arguments in COMMANDS.items():
+        fault = failure(arguments, env)
+        if fault:
+            report.note(f"{name}: {fault}")
+        else:
+            takers[name] = process(arguments, env)
+    report.take(take_turns(turns, takers))
+    numpy, both = (report.sides[name].samples for name in list(COMMANDS)[1:3])
+    added = tuple(b - a for a, b in zip(numpy, both, strict=True))
+    report.sides["import clearformer adds"] = Figures(added)
+    return report
+
+
+class MemoryReader(Reporter):
+    """Reads how much memory this process holds, after some of the steps."""
+
+    def __init__(self, report: Report, steps: int):
+        self._report, self._steps = report, steps
+        self.held: dict[int, float] = {}
+
+    def step(self, step: Step) -> None:
+        """At a mark, and at the end."""
+        if step.step in MARKS or step.step == self._steps:
+            self.held[step.step] = resident()
+            self._report.progress(f"step {step.step:,}: {self.held[step.step]:.1f} MB")
+
+
+def resident() -> float:
+    """Memory of this process that is in use now, in megabytes.
+
+    Raises:
+        OSError: where there is no /proc, that is, elsewhere than on Linux.
+    """
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def most_resident() -> float:
+    """The most this process ever held, in megabytes."""
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def memory(steps: int) -> Report:
+    """Trains by default on the documentation of Python; reads memory on the way."""
+    settings = {"steps": steps, "workers": suitable_workers(TrainingOptions().batch)}
+    report = Report("memory", settings, "megabytes resident", compares=False)
+    reader = MemoryReader(report, steps)
+    before = resident()
+    with TemporaryDirectory() as folder:
+        cf.train(out=Path(folder) / "run", steps=steps, reporter=reader)
+    peak = most_resident()
+    report.extra = {"before": before, "after_step": reader.held, "peak": peak}
+    report.lines = [f"  before training    {before:7.1f}"]
+    report.lines += [f"  after step {step:7,} {held:7.1f}" for step, held in reader.held.items()]
+    report.lines += [f"  most at any time   {peak:7.1f}"]
+    return report
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Parses, measures, shows."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--turns", type=int, default=15, help="of each command; default: 15")
+    parser.add_argument("--memory", action="store_true", help="measure memory of a training run")
+    parser.add_argument("--steps", type=int, default=2000, help="of that run; default: 2,000")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    given = parser.parse_args(arguments)
+    report = memory(given.steps) if given.memory else starts(given.turns)
+    report.show(given.json)
+
+
+if __name__ == "__main__":
+    main()

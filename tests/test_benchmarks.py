@@ -1,0 +1,214 @@
+"""The benchmarks: a peer that is compared with computes the same model; figures are told as found."""
+
+import json
+from collections import Counter
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from clearformer.engines.numpy import Learner
+from clearformer.generation.generate import generate
+from clearformer.generation.sampling import Sampling
+from clearformer.models.build import build_decoder
+from clearformer.models.configuration import ModelConfiguration
+from clearformer.training.objective import next_token_loss
+from clearformer.training.options import TrainingOptions
+
+FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
+
+# relative to the largest number of each array
+PRECISION = {"float64": 1e-10, "float32": 1e-4}
+
+both_recipes = pytest.mark.parametrize("recipe", ["modern", "classic"])
+both_precisions = pytest.mark.parametrize("dtype", PRECISION)
+
+
+@pytest.fixture
+def benchmark(monkeypatch):
+    """Imports a script of the benchmarks as they import each other."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    return import_module
+
+
+@pytest.fixture
+def torch():
+    return pytest.importorskip("torch", reason="the peer of the benchmarks needs PyTorch")
+
+
+@pytest.fixture
+def peer(torch, benchmark):
+    return benchmark("peer_torch")
+
+
+def configuration(recipe: str = "modern", **dials) -> ModelConfiguration:
+    sizes = {"layers": 2, "heads": 2, "embed": 12, "context": 8, "recipe": recipe}
+    return ModelConfiguration(11, **{**sizes, **dials})
+
+
+def decoder(made: ModelConfiguration, dtype: str, rng: np.random.Generator):
+    """Every parameter random, so that none is left out unnoticed: not zeros, not ones."""
+
+    def drawn(name: str, weight: np.ndarray) -> np.ndarray:
+        spread = len(weight) ** -0.5 if weight.ndim > 1 else 0.3
+        return (name.endswith("gain") + spread * rng.standard_normal(weight.shape)).astype(dtype)
+
+    return build_decoder(made, rng).with_parameters(drawn)
+
+
+def twins(peer, torch, recipe: str, dtype: str, rng: np.random.Generator):
+    """A model and the peer with the same weights."""
+    made = configuration(recipe)
+    model = decoder(made, dtype, rng)
+    twin = peer.Decoder(made, getattr(torch, dtype))
+    twin.load_from(model)
+    return model, twin
+
+
+def require_close(found, expected, precision: float, name: str = "") -> None:
+    __tracebackhide__ = True
+    np.testing.assert_allclose(
+        found, expected, rtol=0, atol=precision * np.abs(expected).max(), err_msg=name
+    )
+
+
+@both_recipes
+@both_precisions
+def test_the_peer_has_the_same_logits(peer, torch, recipe, dtype, rng):
+    model, twin = twins(peer, torch, recipe, dtype, rng)
+    ids = rng.integers(11, size=(3, 8))
+    with torch.no_grad():
+        logits = twin(torch.from_numpy(ids)).numpy()
+    assert logits.dtype == dtype
+    require_close(logits, model(ids), PRECISION[dtype])
+
+
+@both_recipes
+@both_precisions
+def test_the_peer_has_the_same_loss_and_gradients(peer, torch, recipe, dtype, rng):
+    model, twin = twins(peer, torch, recipe, dtype, rng)
+    inputs, targets = rng.integers(11, size=(2, 4, 8))
+    learner = Learner(model, next_token_loss, workers=2)
+    ours = learner.loss_and_gradients(inputs, targets)
+    learner.gather()
+    loss = peer.next_token_loss(twin, torch.from_numpy(inputs), torch.from_numpy(targets))
+    loss.backward()
+    assert ours == pytest.approx(loss.item(), rel=PRECISION[dtype])
+    gradients = twin.under_our_names(lambda parameter: parameter.grad)
+    expected = learner.named(learner.gradients)
+    assert gradients.keys() == expected.keys()
+    for name, gradient in expected.items():
+        require_close(gradients[name].numpy(), gradient, PRECISION[dtype], name)
+
+
+@both_recipes
+def test_the_peer_takes_the_same_training_steps(peer, torch, benchmark, recipe, rng):
+    model, twin = twins(peer, torch, recipe, "float64", rng)
+    # a norm that is reached, so that clipping takes part
+    options = TrainingOptions(steps=9, batch=4, warm_up=0.0, decay_from=1.0, clip=0.5, workers=2)
+    ids = rng.integers(11, size=500)
+    loop = benchmark("training_step").training_loop(model, ids, configuration(recipe), options)
+    drawn = benchmark("training_step").training_loop(model, ids, configuration(recipe), options)
+    optimizer = peer.adamw(twin, options.learning_rate)
+    norms = []
+    for _ in range(3):
+        inputs, targets = (torch.from_numpy(part.copy()) for part in drawn.batches.next())
+        loss, _, norm = loop.one_step()
+        norms.append(norm)
+        assert peer.train_step(twin, optimizer, inputs, targets, options.clip) == pytest.approx(
+            loss
+        )
+    assert min(norms) > options.clip
+    weights = twin.under_our_names(lambda parameter: parameter.data)
+    for name, weight in loop.learner.model.parameters().items():
+        require_close(weights[name].numpy(), weight, 1e-6, name)  # torch clips by norm + 1e-6
+
+
+@both_recipes
+def test_the_peer_writes_the_same_text(peer, torch, recipe, rng):
+    model, twin = twins(peer, torch, recipe, "float64", rng)
+    greedy = Sampling(temperature=0)
+    written = list(generate(model, [3, 1], 20, context=8, sampling=greedy, rng=rng))
+    assert peer.generate(twin, [3, 1], 20, temperature=0) == written
+    assert len(set(written)) > 2
+
+
+def test_the_peer_draws_tokens_of_the_vocabulary(peer, torch, rng):
+    _, twin = twins(peer, torch, "modern", "float32", rng)
+    drawn = peer.generate(twin, [0], 30, temperature=1.0)
+    assert len(drawn) == 30
+    assert set(drawn) <= set(range(11))
+
+
+def test_the_peer_refuses_weights_that_it_has_no_place_for(peer, rng):
+    gated = configuration(activation="swiglu")
+    with pytest.raises(ValueError, match=r"blocks\.0\.feed_forward\.gate\.weight"):
+        peer.Decoder(gated).load_from(decoder(gated, "float32", rng))
+
+
+@both_recipes
+def test_the_products_use_every_matrix_once_forwards_and_twice_backwards(benchmark, recipe):
+    made = configuration(recipe)
+    matrices = Counter(
+        tuple(weight.shape)
+        for name, weight in build_decoder(made, None).parameters().items()
+        if weight.ndim > 1 and name != "embedding.table"
+    )
+    shapes = list(benchmark("training_step").product_shapes(made, batch=3))
+    forwards = [shape for shape in shapes[::3] if shape[0] == 1]
+    assert Counter((inner, columns) for _, _, inner, columns in forwards) == matrices
+    work = [many * rows * inner * columns for many, rows, inner, columns in shapes]
+    assert work[::3] == work[1::3] == work[2::3]
+
+
+def test_sides_take_turns_and_the_first_turn_does_not_count(benchmark, monkeypatch):
+    interleave = benchmark("interleave")
+    monkeypatch.setattr(interleave, "REST", 0)
+    order = []
+
+    def taker(name):
+        return lambda: order.append(name) or len(order)
+
+    taken = interleave.take_turns(2, {"a": taker("a"), "b": taker("b")})
+    assert order == ["a", "b"] * 3
+    assert taken == {"a": [3, 5], "b": [4, 6]}
+
+
+def test_a_ratio_compares_figures_of_the_same_turn(benchmark):
+    report = benchmark("report").Report("any", {}, "seconds")
+    report.take({"ours": [1.0, 20.0, 3.0], "peer": [2.0, 40.0, 3.0]})
+    assert report.ratios["ours / peer"].samples == (0.5, 0.5, 1.0)
+    assert report.ratios["ours / peer"].median == 0.5
+    assert report.sides["ours"].spread == (2.0, 11.5)
+    assert "ours / peer" in report.table()
+
+
+@pytest.mark.parametrize("script", ["training_step", "generation"])
+def test_without_pytorch_a_benchmark_says_so_and_goes_on(benchmark, monkeypatch, capsys, script):
+    monkeypatch.setattr(benchmark(script), "find_spec", lambda name: None)
+    short = {"training_step": ["--steps", "1"], "generation": ["--repeats", "1", "--tokens", "2"]}
+    benchmark(script).main(["--size", "tiny", "--turns", "1", "--json", *short[script]])
+    document = json.loads(capsys.readouterr().out)
+    assert any("PyTorch is not installed" in note for note in document["notes"])
+    assert document["sides"]["clearformer"]["median"] > 0
+    assert not any("PyTorch" in name for name in document["ratios"])
+
+
+def test_a_command_that_fails_is_told_and_not_timed(benchmark):
+    start = benchmark("start")
+    env = start.environment()
+    assert start.failure(("-c", "pass"), env) is None
+    fault = start.failure(("-c", "import sys; sys.exit('no such thing')"), env)
+    assert fault == "failed with exit status 1: no such thing"
+
+
+def test_quality_is_measured_for_every_seed(benchmark, monkeypatch, capsys, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("The rain taps on the roof, and a cat sleeps on the stone.\n" * 40, "utf-8")
+    short = ["--seeds", "3", "4", "--size", "tiny", "--steps", "2", "--json"]
+    benchmark("quality").main([str(text), *short])
+    results = json.loads(capsys.readouterr().out)["results"]
+    assert [(result["seed"], result["steps"]) for result in results] == [(3, 2), (4, 2)]
+    assert results[0]["validation_loss"] != results[1]["validation_loss"]
+    assert "run" not in results[0]
