@@ -2,6 +2,7 @@
 
     ClearformerError            status 2, one line, no traceback (see `cli`)
     ├── ConfigurationError      an option or a combination of options
+    │   └── StageError          a step of a trace that is not there (in `explanation.trace`)
     ├── TextError               a file of text, or what is in it
     ├── TokenizerError          a tokenizer that cannot be built, read or trusted
     ├── ShapeError              arrays whose axes do not fit together

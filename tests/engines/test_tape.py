@@ -124,10 +124,16 @@ def test_arrays_meet_recorded_tensors_on_either_side_of_a_sign(rng):
         np.testing.assert_array_equal(gradient, to_x)
 
 
+WITH_A_NUMBER = {
+    "x · 0.5": lambda x: x * 0.5,
+    "0.5 · x": lambda x: 0.5 * x,
+    "x + 1": lambda x: x + 1,
+    "2 + x": lambda x: 2 + x,
+}
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(
-    "function", [lambda x: x * 0.5, lambda x: 0.5 * x, lambda x: x + 1, lambda x: 2 + x]
-)
+@pytest.mark.parametrize("function", WITH_A_NUMBER.values(), ids=WITH_A_NUMBER)
 def test_a_plain_number_does_not_change_the_type(function, dtype):
     x = np.ones((2, 2), dtype)
     value, (gradient,) = value_and_gradients(function, x)

@@ -79,7 +79,7 @@ def test_steps_on_the_same_tape_need_no_more_memory_each(rng, traced):
         tape.backward(network(*leaves))
         tape.forget(len(leaves))
         held.append(allocated())
-    assert held[-1] - held[0] < 0.1 * BIG
+    assert held[-1] - held[0] < 0.5 * BIG
 
 
 def test_backwards_the_arrays_are_freed_on_the_way(rng, traced):

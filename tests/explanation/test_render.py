@@ -39,9 +39,7 @@ def test_the_numbers_of_the_text_are_those_of_the_trace():
 def test_each_row_of_the_weights_shows_its_sum():
     text = cf.explain(SENTENCE).text(80)
     rows = text.split("attention.weights")[1].split("takes most")[0].split("row)")[1].splitlines()
-    assert [row.split()[-1] for row in rows if row.startswith("      ")] == ["sum"] + [
-        "1.000"
-    ] * 4
+    assert [row.split()[-1] for row in rows if row.startswith("      ")] == ["sum"] + ["1.000"] * 4
 
 
 def test_masked_cells_are_marked_and_no_number_stands_there():
@@ -63,6 +61,9 @@ def test_the_division_is_shown_with_real_numbers():
     shown = [float(n) for n in row.split()[2:]]
     assert min(np.abs(plainly - shown).max(-1)) < 6e-4
     assert number(float(products.std())) in text
+    divided = next(line for line in text.splitlines() if line.lstrip().startswith("divided"))
+    shown = [float(n) for n in divided.split()[1:]]
+    assert min(np.abs(trace["blocks.0.attention.weights"][0] - shown).max(-1)) < 6e-4
 
 
 def test_an_edited_trace_marks_the_step_and_shows_before_and_now():

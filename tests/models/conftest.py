@@ -1,11 +1,17 @@
 """PyTorch for the tests that compare with it, and calls as a user makes them."""
 
+from types import ModuleType
+
 import jaxtyping
 import pytest
 
-from engines.conftest import torch
 
-__all__ = ["torch", "unchecked"]
+@pytest.fixture
+def torch() -> ModuleType:
+    """PyTorch on one thread: with arrays this small, a second one costs more than it brings."""
+    module = pytest.importorskip("torch", reason="comparing with PyTorch needs it (extra torch)")
+    module.set_num_threads(1)
+    return module
 
 
 @pytest.fixture

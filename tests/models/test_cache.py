@@ -7,6 +7,8 @@ from clearformer.models.cache import KeyValueCache
 from clearformer.models.tap import Recorder
 from models.decoders import VARIANTS, both_recipes, every_variant, random_decoder, random_ids
 
+pytestmark = pytest.mark.usefixtures("unchecked")  # many calls; in test_tap all are checked
+
 CUTS = [[1] * 8, [3, 5], [8], [5, 1, 2], [1, 6, 1]]
 
 

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+from clearformer.models.tap import Recorder
 from models.decoders import VARIANTS, every_variant, random_decoder, random_ids
+
+pytestmark = pytest.mark.usefixtures("unchecked")  # many calls; in test_tap all are checked
 
 both_types = pytest.mark.parametrize(
     ("dtype", "tolerance"), [(np.float32, 1e-5), (np.float64, 1e-12)], ids=["float32", "float64"]
@@ -27,24 +30,34 @@ def test_a_token_changes_no_bit_of_the_logits_before_it(configuration, dtype):
 
 
 def test_a_loud_token_changes_no_bit_of_the_logits_before_it():
-    """Scores as large as its own must be shifted before exp; those before it need not be."""
+    """Large scores must be shifted before exp, small ones need not be: wherever the limit lies,
+
+    one of these factors puts it between the scores of the last token and those before it.
+    """
     configuration = VARIANTS["the classic recipe"]
     model = random_decoder(configuration, np.float32)
-    for block in model.blocks:
-        block.attention.query.weight[...] *= 3
-    quiet, loud = random_ids(configuration, 1, configuration.context), None
-    before = model(quiet)
-    parameters = model.parameters()
-    gain, bias = parameters["blocks.0.norm_1.gain"], parameters["blocks.0.norm_1.bias"]
-    for token in range(configuration.vocabulary):
-        loud = quiet.copy()
-        loud[0, -1] = token
-        for factor in (1, 2, 4, 8, 16, 32):  # past the limit somewhere on the way
-            table = model.with_parameters(
-                lambda name, p, f=factor: p * np.float32(f) if name == "embedding.table" else p
-            )
-            assert (table(loud)[:, :-1] == table(quiet)[:, :-1]).all()
-    assert before.shape and gain.shape == bias.shape
+    attention = model.blocks[0].attention
+    quiet = random_ids(configuration, 1, configuration.context)
+    loud = max(
+        ([*quiet[0, :-1], token] for token in range(configuration.vocabulary)),
+        key=lambda ids: largest_score(model, ids),
+    )
+    louder = largest_score(model, loud) / largest_score(model, quiet[0, :-1])
+    assert louder > 1.2
+    for _ in range(30):
+        for parameter in (attention.query.weight, attention.query.bias):
+            parameter *= np.float32(1.2)
+        assert (model(np.array([loud]))[:, :-1] == model(quiet)[:, :-1]).all()
+    assert largest_score(model, quiet[0]) > 100
+
+
+def largest_score(model, ids):
+    """What no score of the first block can exceed: the longest query times the longest key."""
+    listener = Recorder()
+    model(np.array([ids]), tap=listener)
+    query, key = (listener.seen[f"blocks.0.attention.{name}"] for name in ("query", "key"))
+    lengths = np.linalg.norm(query, axis=-1).max() * np.linalg.norm(key, axis=-1).max()
+    return lengths / np.sqrt(query.shape[-1])
 
 
 @every_variant

@@ -7,7 +7,7 @@ import pytest
 
 from models.decoders import every_variant, loss_and_gradients, random_decoder, random_ids
 
-pytestmark = pytest.mark.usefixtures("torch")
+pytestmark = pytest.mark.usefixtures("torch", "unchecked")
 
 
 def twin_logits(configuration, model, ids, gradients=False):

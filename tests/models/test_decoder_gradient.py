@@ -15,7 +15,7 @@ from models.decoders import (
     random_ids,
 )
 
-pytestmark = pytest.mark.usefixtures("unchecked")  # thousands of calls; elsewhere they are checked
+pytestmark = pytest.mark.usefixtures("unchecked")  # many calls; in test_tap all are checked
 
 STEP = 1e-5
 DIRECTIONS = 2

@@ -17,6 +17,8 @@ from models.decoders import (
     random_ids,
 )
 
+pytestmark = pytest.mark.usefixtures("unchecked")  # many calls; in test_tap all are checked
+
 ROWS = 7  # neither 2 nor 3 workers get equal parts
 
 

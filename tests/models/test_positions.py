@@ -92,7 +92,7 @@ def test_turning_from_a_start_is_a_part_of_turning_all(start, rng):
 @both_recipes
 @pytest.mark.parametrize("context", [1, 2, 8])
 @pytest.mark.parametrize("started", [False, True], ids=["at once", "after a cache"])
-def test_a_sequence_longer_than_the_context_is_refused(recipe, context, started):
+def test_a_sequence_longer_than_the_context_is_refused(recipe, context, started, unchecked):
     """In one line with both numbers; never with the positions of other tokens."""
     configuration = cf.ModelConfiguration(**{**SIZES, "context": context}, recipe=recipe)
     model = random_decoder(configuration)

@@ -88,7 +88,7 @@ def test_listening_changes_no_gradient(recipe):
 
 
 @both_recipes
-def test_an_edit_changes_what_follows_and_nothing_before(recipe, rng):
+def test_an_edit_changes_what_follows_and_nothing_before(recipe, rng, unchecked):
     configuration = VARIANTS[f"the {recipe} recipe"]
     model = random_decoder(configuration)
     ids = random_ids(configuration, 2, 5)

@@ -38,8 +38,8 @@ def trained(**options):
 
 
 def test_the_loss_falls():
-    _, steps = trained(steps=200, learning_rate=0.01)
-    assert steps[0].loss == pytest.approx(math.log(14), rel=0.1)
+    _, steps = trained(ready=tiny.prepared(layers=1), steps=120, learning_rate=0.02)
+    assert steps[0].loss == pytest.approx(math.log(15), rel=0.1)
     assert sum(step.loss for step in steps[-20:]) / 20 < 0.6 * steps[0].loss
 
 
@@ -245,7 +245,8 @@ def test_what_is_not_finite_makes_no_noise_beside_the_error():
 
 
 def test_memory_does_not_grow_over_steps():
-    training, heard = tiny.loop(steps=10_000, workers=2), Reporter()
+    """One small array kept from each step would be 1,000 bytes a step."""
+    training, heard = tiny.loop(tiny.prepared(layers=1), steps=10_000), Reporter()
 
     def advance(steps):
         goal = training.step + steps
@@ -253,13 +254,13 @@ def test_memory_does_not_grow_over_steps():
         gc.collect()
         return tracemalloc.get_traced_memory()[0], len(gc.get_objects())
 
-    advance(20)
+    advance(10)
     tracemalloc.start()
-    bytes_before, objects_before = advance(20)
-    bytes_after, objects_after = advance(200)
+    bytes_before, objects_before = advance(10)
+    bytes_after, objects_after = advance(50)
     tracemalloc.stop()
-    assert bytes_after - bytes_before < 20_000
-    assert objects_after - objects_before < 100
+    assert (bytes_after - bytes_before) / 50 < 500
+    assert (objects_after - objects_before) / 50 < 1
 
 
 def test_the_time_left_follows_from_the_progress():

@@ -6,8 +6,11 @@ import pytest
 from clearformer.training.optimizers import AdamW, AdamWSettings
 from training import tiny
 
-CLASSIC = tiny.prepared(recipe="classic")
-"""Has every kind of parameter: matrices, biases, gains."""
+
+@pytest.fixture(scope="module")
+def classic():
+    """Has every kind of parameter: matrices, biases, gains."""
+    return tiny.prepared(recipe="classic")
 
 
 def moved(learner, optimizer, rng, steps=1, first=1):
@@ -18,8 +21,8 @@ def moved(learner, optimizer, rng, steps=1, first=1):
     return learner.named(learner.parameters)
 
 
-def test_without_a_gradient_only_matrices_shrink():
-    learner = tiny.learner(CLASSIC)
+def test_without_a_gradient_only_matrices_shrink(classic):
+    learner = tiny.learner(classic)
     for view in learner.named(learner.parameters).values():
         view[...] = 2.0
     AdamW(learner, AdamWSettings(decay=0.1)).update(1, 0.5)
@@ -30,9 +33,9 @@ def test_without_a_gradient_only_matrices_shrink():
         np.testing.assert_allclose(array, expected, 1e-6, err_msg=name)
 
 
-def test_every_parameter_moves_as_the_formula_says(rng):
+def test_every_parameter_moves_as_the_formula_says(classic, rng):
     """Loshchilov and Hutter, algorithm 2, written down once more without any buffers."""
-    learner = tiny.learner(CLASSIC, dtype=np.float64)
+    learner = tiny.learner(classic, dtype=np.float64)
     settings = AdamWSettings(beta_1=0.8, beta_2=0.9, epsilon=1e-6, decay=0.3)
     optimizer = AdamW(learner, settings)
     expected = {name: w.copy() for name, w in learner.named(learner.parameters).items()}
@@ -52,30 +55,30 @@ def test_every_parameter_moves_as_the_formula_says(rng):
 
 
 @pytest.mark.parametrize("workers", [2, 3])
-def test_threads_change_nothing(rng, workers):
-    alone, shared = (tiny.learner(CLASSIC, workers=number) for number in (1, workers))
+def test_threads_change_nothing(classic, workers):
+    alone, shared = (tiny.learner(classic, workers=number) for number in (1, workers))
     one = moved(alone, AdamW(alone, AdamWSettings()), np.random.default_rng(1), 5)
     other = moved(shared, AdamW(shared, AdamWSettings()), np.random.default_rng(1), 5)
     assert tiny.digest(one) == tiny.digest(other)
 
 
-def test_a_restored_optimizer_goes_on_bit_for_bit():
-    learner = tiny.learner(CLASSIC)
+def test_a_restored_optimizer_goes_on_bit_for_bit(classic):
+    learner = tiny.learner(classic)
     optimizer = AdamW(learner, AdamWSettings())
     moved(learner, optimizer, np.random.default_rng(1), 3)
     kept = {name: array.copy() for name, array in optimizer.state().items()}
     weights = learner.parameters.copy()
     expected = tiny.digest(moved(learner, optimizer, np.random.default_rng(2), 3, first=4))
 
-    other = tiny.learner(CLASSIC, seed=9)
+    other = tiny.learner(classic, seed=9)
     other.parameters[:] = weights
     fresh = AdamW(other, AdamWSettings())
     fresh.restore(kept)
     assert tiny.digest(moved(other, fresh, np.random.default_rng(2), 3, first=4)) == expected
 
 
-def test_its_state_has_two_averages_for_each_parameter():
-    learner = tiny.learner(CLASSIC)
+def test_its_state_has_two_averages_for_each_parameter(classic):
+    learner = tiny.learner(classic)
     state = AdamW(learner, AdamWSettings()).state()
     shapes = {name: array.shape for name, array in learner.named(learner.parameters).items()}
     assert {name: array.shape for name, array in state.items()} == {

@@ -26,23 +26,10 @@ WRONG = [
 ]
 
 
-def made(**dials):
-    """Options made as outside of pytest, where no type checker stands before `__post_init__`."""
-    options = object.__new__(TrainingOptions)
-    for field in fields(TrainingOptions):
-        object.__setattr__(options, field.name, dials.get(field.name, field.default))
-    options.__post_init__()
-    return options
-
-
-def test_options_are_made_as_always():
-    assert made(steps=7, clip=2.0) == TrainingOptions(steps=7, clip=2.0)
-
-
 @pytest.mark.parametrize("name, value", WRONG, ids=str)
 def test_a_wrong_value_is_refused_in_one_line_that_names_dial_and_value(name, value):
     with pytest.raises(ConfigurationError) as caught:
-        made(**{name: value})
+        TrainingOptions(**{name: value})
     message = str(caught.value)
     assert name in message
     assert str(value) in message
@@ -68,7 +55,7 @@ def test_json_gives_back_the_same_options():
 
 
 def test_whole_numbers_are_numbers():
-    assert made(minutes=5, clip=2, weight_decay=0, warm_up=0, decay_from=1).minutes == 5
+    assert TrainingOptions(minutes=5, clip=2, weight_decay=0, warm_up=0, decay_from=1).minutes == 5
 
 
 def test_an_unknown_key_is_refused_by_name():

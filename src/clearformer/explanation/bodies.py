@@ -171,7 +171,9 @@ def _predictions(page: Page, values: np.ndarray) -> Iterator[Line]:
     """For each token: what the model expected next, and what came."""
     at = max(2, *(cell_width(_short(token)) for token in page.labels), 0)
     room = min(12, (page.width - len(TABLE_INDENT) - at - 31) // 2)  # of a predicted token
-    head = f"{left('at', at)}  {left('likeliest', room + 7)}  {left('what came', room + 7)}  its rank"
+    head = (
+        f"{left('at', at)}  {left('likeliest', room + 7)}  {left('what came', room + 7)}  its rank"
+    )
     yield (Segment(TABLE_INDENT + head, "faint"),)
     ids = page.table(page.trace.stage("ids")).tolist()
     for row in pick(len(values), MOST_TOKENS):
@@ -183,9 +185,9 @@ def _predictions(page: Page, values: np.ndarray) -> Iterator[Line]:
             Segment(_token_share(page, values[row], int(values[row].argmax()), room), "strong"),
         ]
         if row + 1 < len(values):
-            came = ids[row + 1]
-            rank = 1 + int((values[row] > values[row, came]).sum())
-            line.append(Segment(_token_share(page, values[row], came, room), "number"))
+            next = ids[row + 1]
+            rank = 1 + int((values[row] > values[row, next]).sum())
+            line.append(Segment(_token_share(page, values[row], next, room), "number"))
             line.append(Segment(f"  {rank:>8,}", "number"))
         yield tuple(line)
 

@@ -67,7 +67,9 @@ def parse_edit(text: str) -> tuple[str, Change]:
     return name, one_cell(name, cell, value)
 
 
-def one_cell(name: str, cell: tuple[int, ...], value: int | float) -> Callable[[NamedArray], np.ndarray]:
+def one_cell(
+    name: str, cell: tuple[int, ...], value: int | float
+) -> Callable[[NamedArray], np.ndarray]:
     """The change that sets one cell and leaves the others."""
 
     def change(array: NamedArray) -> np.ndarray:

@@ -81,6 +81,7 @@ def explain(
             seed=0 if seed is None else seed,
         )
     else:
+        of_lesson["causal"] = causal or None  # a trained decoder is causal; saying so does no harm
         given = [name for name, value in of_lesson.items() if value is not None]
         if given:
             raise ConfigurationError(

@@ -112,7 +112,8 @@ def _two_rows(page: Page, weights: np.ndarray, masked: np.ndarray) -> Iterator[L
     yield from table_lines(table, page.width)
     if len(picked) < weights.shape[1]:
         rest = weights.shape[1] - len(picked)
-        yield from page.prose(f"… {rest} tokens with smaller weights are left out.", "note")
+        tokens = "token" if rest == 1 else "tokens"
+        yield from page.prose(f"… {rest} more {tokens}, with smaller weights", "note")
 
 
 def _entropies(weights: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite, isnan
 
 import numpy as np
 
@@ -60,8 +61,8 @@ def table_lines(table: Table, width: int) -> list[Line]:
 
 def number(value: float) -> str:
     """Three decimals, or four digits and an exponent where that would be too wide."""
-    if not np.isfinite(value):
-        return "nan" if np.isnan(value) else "∞" if value > 0 else "−∞"
+    if not isfinite(value):
+        return "nan" if isnan(value) else "∞" if value > 0 else "−∞"
     text = f"{value:.3f}" if abs(value) < 100_000 else f"{value:.3g}"
     return "0.000" if text == "-0.000" else text
 
@@ -82,7 +83,7 @@ class _Layout:
         rows = len(table.rows)
         self.row_picks = pick(rows, rows if rows <= table.most_rows + SLACK else table.most_rows)
         self.labels = [self._row_label(i) for i in self.row_picks]
-        self.widths: dict[int, int] = {}
+        self.texts: dict[int, dict[int, str]] = {}
         self.corner = f"{table.axis} →" if table.axis else ""
         labels = (self._row_label(row) for row in self._shown_rows())
         self.label_width = max(cell_width(self.corner), *map(cell_width, labels))
@@ -97,7 +98,7 @@ class _Layout:
         while True:
             picks = pick(len(table.columns), most, table.column_order)
             shown = [column for column in picks if column is not None]
-            self.cell = max(max(map(self._column_width, shown)), 1)
+            self.cell = max(1, *map(self._column_width, shown))
             gap = len(self._gap_label(len(shown))) if None in picks else 0
             for self.between in (2, 1):
                 taken = len(shown) * (self.cell + self.between) + gap + sums
@@ -108,10 +109,10 @@ class _Layout:
             most -= 1
 
     def _column_width(self, column: int) -> int:
-        if column not in self.widths:
-            numbers = (len(self._text(row, column)) for row in self._shown_rows())
-            self.widths[column] = max(cell_width(self._column_label(column)), *numbers, 0)
-        return self.widths[column]
+        if column not in self.texts:
+            self.texts[column] = self._texts(column)
+        numbers = map(len, self.texts[column].values())
+        return max(cell_width(self._column_label(column)), *numbers, 0)
 
     def lines(self) -> list[Line]:
         head = [Segment(TABLE_INDENT + left(self.corner, self.label_width), "faint")]
@@ -138,17 +139,14 @@ class _Layout:
             if column is None:
                 cells.append(Segment(right("…", len(self.gap_label)), "faint"))
                 continue
-            text = " " * self.between + right(self._text(row, column), self.cell)
-            cells.append(Segment(text, self._style(row, column, highest)))
+            text = self.texts[column][row]
+            style: Style = "strong" if column == highest else "number"
+            style = "faint" if text == MASKED else style
+            cells.append(Segment(" " * self.between + text.rjust(self.cell), style))
         if self.table.sums:
             total = float(np.sum(self.table.values[row], dtype=np.float64))
             cells.append(Segment(right(number(total), SUM), "faint"))
         return tuple(cells)
-
-    def _style(self, row: int, column: int, highest: int | None) -> Style:
-        if self._masked(row, column):
-            return "faint"
-        return "strong" if column == highest else "number"
 
     def _highest(self, row: int) -> int | None:
         if not self.table.strong:
@@ -156,13 +154,13 @@ class _Layout:
         values = np.where(np.isnan(self.table.values[row]), -np.inf, self.table.values[row])
         return int(values.argmax())
 
-    def _masked(self, row: int, column: int) -> bool:
-        return self.table.masked is not None and bool(self.table.masked[row, column])
-
-    def _text(self, row: int, column: int) -> str:
-        return (
-            MASKED if self._masked(row, column) else number(float(self.table.values[row, column]))
-        )
+    def _texts(self, column: int) -> dict[int, str]:
+        """What stands in a column, by row."""
+        masked, values = self.table.masked, self.table.values[:, column].tolist()
+        return {
+            row: MASKED if masked is not None and masked[row, column] else number(values[row])
+            for row in self._shown_rows()
+        }
 
     def _row_label(self, row: int | None) -> str:
         if row is None:

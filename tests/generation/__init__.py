@@ -1,0 +1,1 @@
+"""Proofs of generation; a package, so that a second process can import `generation.runs`."""

@@ -1,0 +1,44 @@
+"""Hearing the logits from which each token is drawn."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from clearformer.generation import generate as generation
+from clearformer.generation.sampling import Sampling
+
+
+def heard(
+    monkeypatch: Any,
+    model: Any,
+    prompt: Sequence[int],
+    tokens: int,
+    sampling: Sampling = Sampling(temperature=1.0),
+    *,
+    context: int,
+    seed: int = 5,
+    cached: bool = True,
+) -> tuple[list[int], np.ndarray]:
+    """The tokens that follow the prompt, and the logits (tokens, vocab) before each."""
+    logits = []
+    usual = generation.draw
+
+    def draw(scores: np.ndarray, *rest: Any) -> int:
+        logits.append(scores.copy())
+        return usual(scores, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(generation, "draw", draw)
+        ids = list(
+            generation.generate(
+                model,
+                prompt,
+                tokens,
+                context=context,
+                sampling=sampling,
+                rng=np.random.default_rng(seed),
+                cached=cached,
+            )
+        )
+    return ids, np.array(logits)

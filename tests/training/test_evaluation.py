@@ -1,0 +1,108 @@
+"""Laws of evaluation: every position once, in units that can be compared."""
+
+import math
+
+import numpy as np
+import pytest
+
+from clearformer.errors import TextError
+from clearformer.text.tokenizer import KINDS
+from clearformer.training.evaluation import ROWS, Evaluation, evaluate
+from training import tiny
+
+
+class Uniform:
+    """Every token is equally likely, whatever came before."""
+
+    def __init__(self, vocabulary):
+        self.vocabulary = vocabulary
+
+    def __call__(self, ids, rng=None):
+        return np.zeros((*ids.shape, self.vocabulary), np.float32)
+
+
+def naive_loss(model, ids, context):
+    """Window after window, position after position; nats per token, and how many positions."""
+    total, counted = 0.0, 0
+    for start in range(0, len(ids) - 1, context):
+        window = np.asarray(ids[start : start + context + 1]).astype(int)
+        logits = np.asarray(model(window[None, :-1]), np.float64)[0]
+        for row, target in zip(logits, window[1:], strict=True):
+            total += math.log(np.exp(row - row.max()).sum()) + row.max() - row[target]
+            counted += 1
+    assert counted == len(ids) - 1
+    return total / counted
+
+
+@pytest.fixture(scope="module")
+def model():
+    """A tiny model that has learned a little, so that its losses differ between positions."""
+    training = tiny.loop(steps=30, learning_rate=0.02)
+    while training.progress < 1:
+        training.one_step()
+    return training.learner.model
+
+
+@pytest.mark.parametrize(
+    "tokens", [2, 3, 8, 9, 10, 17, ROWS * 8, ROWS * 8 + 1, ROWS * 8 + 2, ROWS * 16 + 5]
+)
+def test_every_position_is_judged_once(model, tokens):
+    ids = np.tile(tiny.prepared().train, 2)[:tokens]
+    found = evaluate(model, ids, context=8, characters=tokens - 1)
+    assert found.tokens == tokens - 1
+    assert found.loss == pytest.approx(naive_loss(model, ids, 8), rel=1e-5)
+
+
+@pytest.mark.parametrize("context", [1, 3, 8])
+def test_windows_are_as_long_as_asked(model, context):
+    ids = tiny.prepared().validation
+    found = evaluate(model, ids, context=context, characters=1)
+    assert found.loss == pytest.approx(naive_loss(model, ids, context), rel=1e-5)
+
+
+def test_threads_change_nothing(model):
+    learner = tiny.learner(workers=3)
+    ids = tiny.prepared().train
+    alone = evaluate(model, ids, context=8, characters=1)
+    shared = evaluate(model, ids, context=8, characters=1, spread=learner.spread)
+    assert shared.loss == pytest.approx(alone.loss, rel=1e-6)
+
+
+def test_a_model_that_knows_nothing_needs_log_vocabulary():
+    ready = tiny.prepared()
+    vocabulary = ready.tokenizer.vocabulary_size
+    found = evaluate(
+        Uniform(vocabulary),
+        ready.validation,
+        context=8,
+        characters=ready.validation_characters,
+    )
+    assert found.loss == pytest.approx(math.log(vocabulary), rel=1e-6)
+    assert found.perplexity == pytest.approx(vocabulary, rel=1e-6)
+    assert found.bits_per_character == pytest.approx(math.log2(vocabulary), rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("text", [tiny.TEXT, "吾輩は猫である。名前はまだ無い。" * 30], ids=["en", "ja"])
+def test_bits_per_character_are_the_bits_of_the_whole_text_over_its_characters(kind, text):
+    ready = tiny.prepared(text, kind=kind)
+    vocabulary = ready.tokenizer.vocabulary_size
+    found = evaluate(
+        Uniform(vocabulary), ready.validation, context=8, characters=ready.validation_characters
+    )
+    judged = text[int(len(text) * 0.9) :]
+    first = len(ready.tokenizer.decode(ready.validation[:1]))
+    bits = (len(ready.validation) - 1) * math.log2(vocabulary)
+    assert found.bits_per_character == pytest.approx(bits / (len(judged) - first), rel=1e-6)
+
+
+@pytest.mark.parametrize("tokens", [0, 1])
+def test_fewer_than_two_tokens_are_refused(model, tokens):
+    with pytest.raises(TextError, match=f"at least 2 tokens; the text has {tokens}"):
+        evaluate(model, tiny.prepared().train[:tokens], context=8, characters=1)
+
+
+def test_the_worst_loss_overflows_nothing():
+    found = Evaluation(loss=1e6, tokens=10, characters=0)
+    assert math.isfinite(found.perplexity)
+    assert math.isfinite(found.bits_per_character)
