@@ -14,7 +14,7 @@ from models.decoders import VARIANTS, both_recipes, random_decoder
 @pytest.mark.parametrize("cached", [False, True])
 def test_greedy_takes_the_largest_logit_each_time(recipe, cached, monkeypatch):
     model = random_decoder(VARIANTS[f"the {recipe} recipe"], np.float32)
-    greedy = Sampling(temperature=0)
+    greedy = Sampling(temperature=0.0)
     ids, logits = heard(monkeypatch, model, [3], 25, greedy, context=8, cached=cached)
     assert ids == logits.argmax(-1).tolist()
     others, _ = heard(monkeypatch, model, [3], 25, greedy, context=8, cached=cached, seed=6)
@@ -23,7 +23,7 @@ def test_greedy_takes_the_largest_logit_each_time(recipe, cached, monkeypatch):
 
 def test_greedy_gives_one_token_everything(rng):
     logits = rng.normal(size=9)
-    share = probabilities(logits, Sampling(temperature=0, top_k=3, top_p=0.5))
+    share = probabilities(logits, Sampling(temperature=0.0, top_k=3, top_p=0.5))
     assert share.tolist() == [float(n == logits.argmax()) for n in range(9)]
 
 

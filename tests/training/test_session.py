@@ -1,6 +1,7 @@
 """Laws of a session: stopped or killed at any step it goes on bit for bit; NaN is never saved."""
 
 import copy
+import itertools
 import json
 import math
 import signal
@@ -186,11 +187,12 @@ def test_saves_come_while_training_and_two_are_kept(tmp_path, eager):
     assert names == ["step-000023", "step-000024"]
 
 
-def test_saving_never_takes_most_of_the_time(tmp_path):
-    """With saves asked for all the time, they still keep to their share."""
+def test_saves_keep_to_their_share_of_the_time(tmp_path, monkeypatch):
+    """By this clock a save takes a second, as each step does: it may come every 50 seconds."""
+    monkeypatch.setattr(sessions.time, "monotonic", itertools.count(step=1.0).__next__)
     heard = Heard()
     session(tmp_path / "run", None, heard, save_seconds=1e-9).run()
-    assert len([kind for kind, _ in heard.events if kind == "saved"]) < STEPS / 2
+    assert len([kind for kind, _ in heard.events if kind == "saved"]) <= 3
 
 
 # What is not finite.

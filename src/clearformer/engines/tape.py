@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from clearformer.errors import ShapeError
+
 Gradient = Callable[[np.ndarray], tuple[np.ndarray | None, ...]]
 """Given dL/d(result), returns dL/d(input) for each input, None where there is none."""
 
@@ -113,18 +115,21 @@ class Tape:
         gradients = self._gradients = {
             result.index: np.broadcast_to(np.asarray(seed, result.dtype), result.shape)
         }
-        for index in range(result.index, -1, -1):
+        last = self._records[result.index]
+        if last.gradient is None and last.inputs:
+            raise ShapeError("backward has already run on this tape; record again, or forget first")
+        for index in range(len(self._records) - 1, -1, -1):
             record = self._records[index]
-            if record.gradient is None or index not in gradients:
+            gradient, record.gradient = record.gradient, None  # side branches are let go too
+            if gradient is None or index not in gradients:
                 continue
-            received = record.gradient(gradients.pop(index))
-            record.gradient = None
+            received = gradient(gradients.pop(index))
             for place, shape, part in zip(record.inputs, record.shapes, received, strict=True):
                 if place < 0 or part is None:
                     continue
-                share = undo_broadcasting(part, shape)
+                share = undo_broadcasting(np.asarray(part), shape)
                 before = gradients.get(place)
-                gradients[place] = share if before is None else before + share
+                gradients[place] = share if before is None else np.asarray(before + share)
 
     def gradient(self, leaf: TapeTensor) -> np.ndarray:
         """dL/d(leaf) after `backward`; zeros if the result did not depend on it."""
@@ -147,7 +152,7 @@ def undo_broadcasting(gradient: np.ndarray, shape: tuple[int, ...]) -> np.ndarra
         for axis, size in enumerate(shape)
         if size == 1 and gradient.shape[axis + extra] != 1
     )
-    return gradient.sum(axis=repeated).reshape(shape)
+    return np.asarray(gradient.sum(axis=repeated)).reshape(shape)
 
 
 def value_of(x: Any) -> np.ndarray:
@@ -158,20 +163,28 @@ def value_of(x: Any) -> np.ndarray:
 def record(name: str, value: Any, inputs: Sequence[Any], gradient: Gradient) -> Any:
     """Returns `value` as a tensor of the inputs' tape, or as a plain array if there is none."""
     value = np.asarray(value)  # NumPy turns results without axes into scalars
+    tape: Tape | None = None
     for x in inputs:
         if isinstance(x, TapeTensor):
-            return x.tape.append(name, value, inputs, gradient)
-    return value
+            if tape is not None and x.tape is not tape:
+                raise ShapeError(f"{name}: expected tensors of one tape, got tensors of two")
+            tape = x.tape
+    return value if tape is None else tape.append(name, value, inputs, gradient)
+
+
+def _operand(x: Any) -> Any:
+    """Plain numbers stay plain: as arrays they would turn float32 into float64."""
+    return x if isinstance(x, int | float) else value_of(x)
 
 
 def add(a: Any, b: Any) -> Any:
     """d(a+b) = da + db: the gradient goes to both sides unchanged."""
-    return record("add", value_of(a) + value_of(b), (a, b), lambda grad: (grad, grad))
+    return record("add", _operand(a) + _operand(b), (a, b), lambda grad: (grad, grad))
 
 
 def multiply(a: Any, b: Any) -> Any:
     """d(ab) = b·da + a·db."""
-    x, y = value_of(a), value_of(b)
+    x, y = _operand(a), _operand(b)
     return record("multiply", x * y, (a, b), lambda grad: (grad * y, grad * x))
 
 

@@ -42,8 +42,8 @@ def gelu(x: Any) -> Any:
     def gradient(grad: np.ndarray) -> tuple[np.ndarray]:
         slope = square * (3 * _ROOT * _CUBIC)
         slope += _ROOT
+        slope *= 1 - bend * bend  # 0 far away, before x makes it large
         slope *= half
-        slope *= 1 - bend * bend
         slope += 0.5
         slope += 0.5 * bend
         slope *= grad

@@ -13,10 +13,10 @@ def adamw(
     *,
     step: int,
     learning_rate: float,
-    beta_1: float,
-    beta_2: float,
-    epsilon: float,
-    decay: float,
+    beta_1: float = 0.9,
+    beta_2: float = 0.999,
+    epsilon: float = 1e-8,
+    decay: float = 0.0,
 ) -> None:
     """m ← β₁m + (1-β₁)g,  v ← β₂v + (1-β₂)g²,  w ← w - η·decay·w - η m̂ / (√v̂ + ε).
 

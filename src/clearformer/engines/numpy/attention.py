@@ -11,6 +11,7 @@ import numpy as np
 
 from clearformer.engines.mask import allowed_positions
 from clearformer.engines.tape import record, value_of
+from clearformer.errors import ShapeError
 
 SAFE_SCORE = 30.0
 """exp(±30) is far from overflow and underflow in float32, so no maximum need be subtracted."""
@@ -32,7 +33,7 @@ def attention(
     (Dao et al., "FlashAttention", 2022, appendix B.2, without the tiles.)
     """
     q, k, v = value_of(query), value_of(key), value_of(value)
-    factor = 1 / sqrt(q.shape[-1]) if scale is None else scale
+    factor = 1 / sqrt(q.shape[-1]) if scale is None else float(scale)
     scaled = q * factor
     allowed = allowed_positions(q.shape[-2], k.shape[-2], mask, causal)
     powers = _powers(scaled, k, allowed)
@@ -59,6 +60,8 @@ def attention(
 def _powers(scaled: np.ndarray, k: np.ndarray, allowed: np.ndarray | None) -> np.ndarray:
     """exp of the scores, shifted only where a score could be large; 0 where not allowed."""
     scores: np.ndarray = scaled @ k.swapaxes(-1, -2)
+    if allowed is not None and np.broadcast_shapes(allowed.shape, scores.shape) != scores.shape:
+        raise ShapeError(f"mask {allowed.shape} does not fit scores {scores.shape}")
     if _largest_possible(scaled, k) <= SAFE_SCORE:
         np.exp(scores, out=scores)
         if allowed is not None:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.engines.tape import record, value_of
+from clearformer.errors import ShapeError
 
 
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
@@ -15,10 +16,12 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     if bias is not None:
         result += value_of(bias)
 
+    biased = bias is not None  # a gradient that held the tensor itself would hold its tape
+
     def gradient(grad: np.ndarray) -> tuple[np.ndarray | None, ...]:
         grad = grad.reshape(-1, matrix.shape[1])
         back = (grad @ matrix.T).reshape(rows.shape), flat.T @ grad
-        return back if bias is None else (*back, sum_of_rows(grad))
+        return back if not biased else (*back, sum_of_rows(grad))
 
     inputs = (x, weight) if bias is None else (x, weight, bias)
     return record("linear", result.reshape(*rows.shape[:-1], matrix.shape[1]), inputs, gradient)
@@ -55,6 +58,8 @@ def embed(ids: np.ndarray, table: Any) -> Any:
             back[tokens] = np.add.reduceat(flat[order], starts, axis=0)
         return (back,)
 
+    if ids.size and not 0 <= ids.min() <= ids.max() < len(rows):  # NumPy takes -1 for the last
+        raise ShapeError(f"ids must be 0 … {len(rows) - 1}; got {ids.min()} … {ids.max()}")
     return record("embed", rows[ids], (table,), gradient)
 
 

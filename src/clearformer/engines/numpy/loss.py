@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.engines.tape import record, value_of
+from clearformer.errors import ShapeError
 
 
 def cross_entropy(logits: Any, targets: np.ndarray, ignore: int = -100) -> Any:
@@ -17,12 +18,17 @@ def cross_entropy(logits: Any, targets: np.ndarray, ignore: int = -100) -> Any:
     wanted = targets.reshape(-1)
     counted = wanted != ignore
     place = np.where(counted, wanted, 0), np.arange(len(wanted))
+    if len(wanted) and not 0 <= place[0].min() <= place[0].max() < rows.shape[1]:
+        raise ShapeError(
+            f"targets must be 0 … {rows.shape[1] - 1}, or {ignore} for what does not count; "
+            f"got {place[0].min()} … {place[0].max()}"
+        )
     count = max(int(counted.sum()), 1)
     shifted = rows - rows.max(-1, keepdims=True, initial=-np.inf)
     chosen = shifted[place[1], place[0]]
     share = np.exp(shifted, out=shifted)
     total = share.sum(-1, keepdims=True)
-    losses = (np.log(total[:, 0]) - chosen) * counted
+    losses = np.where(counted, np.log(total[:, 0]) - chosen, chosen.dtype.type(0))
 
     def gradient(grad: np.ndarray) -> tuple[np.ndarray]:
         back = share / total

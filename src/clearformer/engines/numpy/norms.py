@@ -47,6 +47,7 @@ def layer_norm(x: Any, gain: Any, bias: Any, epsilon: float = 1e-5) -> Any:
     data, scale = value_of(x), value_of(gain)
     size = data.shape[-1]
     normal = data - _mean(data)
+    normal -= _mean(normal)  # what rounding left of a large mean
     inverse = np.vecdot(normal, normal)[..., None]
     inverse /= size
     inverse += epsilon

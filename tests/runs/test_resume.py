@@ -1,0 +1,285 @@
+"""Laws of going on with a run: the same run, the same text, to the end that was asked for."""
+
+import hashlib
+import json
+import shutil
+
+import pytest
+
+import clearformer as cf
+from clearformer.errors import ConfigurationError, Interrupted, RunError, TextError, TokenizerError
+from clearformer.training import checkpoint
+from runs.tiny import DIALS, TEXT, StopAt, Told, change_configuration, files_in, refused
+
+
+@pytest.fixture
+def stopped(tmp_path, text_file):
+    """A run that was stopped after step 5 of 12."""
+    with pytest.raises(Interrupted):
+        cf.train(text_file, out=tmp_path / "run", reporter=StopAt(5), **DIALS)
+    return tmp_path / "run"
+
+
+def model_file(path, step):
+    return (path / "checkpoints" / f"step-{step:06}" / "model.safetensors").read_bytes()
+
+
+def resume(path, **options):
+    return cf.train(out=path, resume=True, **options)
+
+
+def test_it_ends_where_an_uninterrupted_run_ends(tmp_path, stopped, text_file):
+    whole = cf.train(text_file, out=tmp_path / "whole", **DIALS)
+    parts = resume(stopped)
+    assert parts.step == whole.step == 12
+    assert model_file(stopped, 12) == model_file(tmp_path / "whole", 12)
+    for name in ("train_loss", "validation_loss", "bits_per_character", "tokens_seen"):
+        assert parts.summary[name] == whole.summary[name]
+
+
+@pytest.mark.parametrize("kind", ["words", "bytepair"])
+def test_it_does_so_with_every_tokenizer(tmp_path, text_file, kind):
+    whole = cf.train(text_file, out=tmp_path / "whole", tokenizer=kind, dropout=0.2, **DIALS)
+    with pytest.raises(Interrupted):
+        cf.train(
+            text_file,
+            out=tmp_path / "run",
+            tokenizer=kind,
+            dropout=0.2,
+            reporter=StopAt(7),
+            **DIALS,
+        )
+    assert resume(tmp_path / "run").summary["bits_per_character"] == (
+        whole.summary["bits_per_character"]
+    )
+    assert model_file(tmp_path / "run", 12) == model_file(tmp_path / "whole", 12)
+
+
+def test_it_says_where_it_goes_on(stopped):
+    told = Told()
+    resume(stopped, reporter=told)
+    assert "going on after step 5" in told.notes
+
+
+def test_a_run_given_its_text_directly_needs_it_again(tmp_path):
+    with pytest.raises(Interrupted):
+        cf.train(TEXT, out=tmp_path / "run", reporter=StopAt(5), **DIALS)
+    assert "name it yourself" in refused(RunError, resume, tmp_path / "run")
+    assert cf.train(TEXT, out=tmp_path / "run", resume=True).step == 12
+
+
+def test_a_text_that_moved_can_be_named_again(tmp_path, stopped, text_file):
+    moved = tmp_path / "moved.txt"
+    text_file.rename(moved)
+    assert "does not exist" in refused(RunError, resume, stopped)
+    assert cf.train(moved, out=stopped, resume=True).step == 12
+
+
+@pytest.mark.parametrize("changed", [TEXT + "x", TEXT.replace("cat", "cow"), "other " * 50])
+def test_a_text_that_changed_is_refused(stopped, text_file, changed):
+    before = files_in(stopped)
+    text_file.write_text(changed, "utf-8")
+    message = refused(RunError, resume, stopped)
+    assert "changed" in message
+    assert refused(RunError, cf.train, text_file, out=stopped, resume=True) == message
+    assert files_in(stopped) == before
+
+
+def test_an_empty_text_file_is_refused(stopped, text_file):
+    text_file.write_text("", "utf-8")
+    assert "empty" in refused(RunError, resume, stopped)
+
+
+OTHER = [
+    {"layers": 2},
+    {"heads": 1},
+    {"embed": 16},
+    {"context": 4},
+    {"dropout": 0.5},
+    {"recipe": "classic"},
+    {"size": "medium"},
+    {"tokenizer": "words"},
+    {"vocab": 300},
+    {"batch": 8},
+    {"accumulation": 2},
+    {"learning_rate": 0.1},
+    {"seed": 3},
+    {"workers": 3},
+]
+
+
+@pytest.mark.parametrize("dials", OTHER, ids=str)
+def test_other_dials_are_refused(stopped, dials):
+    """They would be ignored otherwise, and the person would believe that they were not."""
+    before = files_in(stopped)
+    (name,) = dials
+    message = refused(ConfigurationError, resume, stopped, **dials)
+    assert name in message
+    assert files_in(stopped) == before
+
+
+def test_more_steps_make_it_longer(stopped):
+    run = resume(stopped, steps=20)
+    assert run.step == 20
+    assert cf.load(stopped).step == 20
+
+
+def test_a_finished_run_can_go_on(run):
+    assert resume(run.path, steps=15).step == 15
+
+
+def test_minutes_can_end_a_run_that_had_steps(stopped):
+    assert resume(stopped, minutes=0.05 / 60).step > 5
+
+
+def test_the_new_length_is_remembered_by_the_next_resume(run):
+    """What Ctrl-C prints, `train --resume --out RUN`, must go on to the length asked for."""
+    with pytest.raises(Interrupted):
+        resume(run.path, steps=30, reporter=StopAt(20))
+    assert resume(run.path).step == 30
+
+
+@pytest.mark.parametrize("steps", [0, -1, 2.5])
+def test_a_length_that_is_none_is_refused(stopped, steps):
+    before = files_in(stopped)
+    assert "steps" in refused(ConfigurationError, resume, stopped, steps=steps)
+    assert files_in(stopped) == before
+
+
+def test_steps_and_minutes_together_are_refused(stopped):
+    assert "not both" in refused(ConfigurationError, resume, stopped, steps=9, minutes=1.0)
+
+
+def test_fewer_steps_than_made_change_no_weights(run):
+    """There is nothing to do; the run is as it was."""
+    before = model_file(run.path, 12)
+    assert resume(run.path, steps=3).step == 12
+    assert model_file(run.path, 12) == before
+
+
+def test_a_finished_run_resumed_gives_its_result_again(run):
+    again = resume(run.path)
+    assert again.step == 12
+    assert again.summary["validation_loss"] == pytest.approx(run.summary["validation_loss"])
+    assert model_file(run.path, 12) == model_file(run.path, again.step)
+
+
+def test_a_run_without_a_save_starts_from_the_beginning(tmp_path, run, text_file):
+    """Killed after run.json was written and before the first save."""
+    young = tmp_path / "young"
+    young.mkdir()
+    for name in ("run.json", "tokenizer.json"):
+        shutil.copy(run.path / name, young / name)
+    assert resume(young).step == 12
+    assert model_file(young, 12) == model_file(run.path, 12)
+
+
+def test_resuming_what_is_no_run_is_refused_and_makes_nothing(tmp_path):
+    assert "there is no run" in refused(RunError, resume, tmp_path / "none")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "folder").mkdir()
+    assert "not a run" in refused(RunError, resume, tmp_path / "folder")
+    assert list((tmp_path / "folder").iterdir()) == []
+
+
+def test_resuming_nothing_in_particular_is_refused():
+    assert "--out RUN" in refused(ConfigurationError, cf.train, resume=True)
+
+
+def test_a_torn_save_is_passed_over_and_told(stopped):
+    """The newest save lost its last bytes; the one before is gone on with."""
+    newest = stopped / "checkpoints" / "step-000005"
+    older = stopped / "checkpoints" / "step-000004"
+    saved = checkpoint.load_checkpoint(newest)
+    shutil.copytree(newest, older)
+    manifest = json.loads((older / "manifest.json").read_text())
+    manifest["step"] = 4
+    state = json.dumps({**saved.state, "step": 4}).encode()
+    (older / "state.json").write_bytes(state)
+    manifest["files"]["state.json"] = {
+        "bytes": len(state),
+        "sha256": hashlib.sha256(state).hexdigest(),
+    }
+    (older / "manifest.json").write_text(json.dumps(manifest))
+    with (newest / "model.safetensors").open("r+b") as file:
+        file.truncate(100)
+    told = Told()
+    assert resume(stopped, reporter=told).step == 12
+    assert any("step-000005 was passed over" in note for note in told.notes)
+    assert "going on after step 4" in told.notes
+
+
+def test_leftovers_of_an_interrupted_save_are_removed_and_told(stopped):
+    (stopped / "checkpoints" / "step-000006.tmp").mkdir()
+    told = Told()
+    resume(stopped, reporter=told)
+    assert any("step-000006.tmp" in note for note in told.notes)
+    assert not (stopped / "checkpoints" / "step-000006.tmp").exists()
+
+
+# A run.json that was tampered with.
+
+GROUPS = {
+    "": ["model", "training", "workers", "engine", "start_token", "tokenizer", "corpus"],
+    "training": ["steps", "batch", "accumulation", "learning_rate", "clip", "seed", "warm_up"],
+    "corpus": ["sources", "files", "fingerprint", "encoding"],
+    "model": ["vocabulary", "layers", "heads", "embed", "context", "dropout", "recipe", "tied"],
+}
+PLACES = [(group, key) for group, keys in GROUPS.items() for key in keys]
+NOT_NEEDED = {  # have a default, or a null that means it
+    ("training", key) for key in GROUPS["training"]
+} | {("model", "dropout"), ("model", "recipe"), ("model", "tied"), ("corpus", "encoding")}
+
+
+def inside(document, group):
+    return document[group] if group else document
+
+
+@pytest.mark.parametrize("group, key", [p for p in PLACES if p not in NOT_NEEDED])
+def test_a_missing_key_is_refused(stopped, group, key):
+    change_configuration(stopped, lambda document: inside(document, group).pop(key))
+    before = files_in(stopped)
+    if (group, key) in {("model", name) for name in ("layers", "heads", "embed", "context")}:
+        change_configuration(stopped, lambda document: document["model"].update({key: 4096}))
+        before = files_in(stopped)
+    refused((RunError, TextError), resume, stopped)
+    assert files_in(stopped) == before
+
+
+@pytest.mark.parametrize("value", [[], {}, "x", -1, 1.5, True, [[[]]], "\ud800"], ids=ascii)
+@pytest.mark.parametrize("group, key", PLACES)
+def test_a_value_of_the_wrong_type_is_refused_or_harmless(stopped, group, key, value):
+    change_configuration(stopped, lambda document: inside(document, group).update({key: value}))
+    try:
+        resume(stopped)
+    except (RunError, TextError, TokenizerError, ConfigurationError) as error:
+        assert "\n" not in str(error)
+
+
+ABSURD = [
+    ("", "workers"),
+    ("", "start_token"),
+    ("training", "batch"),
+    ("training", "accumulation"),
+    *(("model", key) for key in ("vocabulary", "layers", "heads", "embed", "context", "hidden")),
+]
+
+
+@pytest.mark.parametrize("number", [10**9, 2**40, 2**53, 10**30])
+@pytest.mark.parametrize("group, key", ABSURD)
+def test_absurd_numbers_are_refused_before_anything_is_allocated(stopped, group, key, number):
+    def change(document):
+        inside(document, group)[key] = number
+        if key == "accumulation":
+            document["training"]["batch"] = number
+
+    change_configuration(stopped, change)
+    before = files_in(stopped)
+    refused(RunError, resume, stopped)
+    assert files_in(stopped) == before
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"\xff", b'{"format": 1}', b"1"])
+def test_a_file_that_is_no_configuration_is_refused(stopped, content):
+    (stopped / "run.json").write_bytes(content)
+    refused(RunError, resume, stopped)
