@@ -8,13 +8,15 @@ import numpy as np
 from clearformer.generation import generate as generation
 from clearformer.generation.sampling import Sampling
 
+AS_LIKELY = Sampling(temperature=1.0)
+
 
 def heard(
     monkeypatch: Any,
     model: Any,
     prompt: Sequence[int],
     tokens: int,
-    sampling: Sampling = Sampling(temperature=1.0),
+    sampling: Sampling = AS_LIKELY,
     *,
     context: int,
     seed: int = 5,

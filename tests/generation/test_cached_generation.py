@@ -175,9 +175,7 @@ def test_an_attention_that_the_fast_way_does_not_know_generates_without_the_cach
             table = np.tri(x.shape[-2], dtype=x.dtype)
             return ops.matmul(table / table.sum(-1, keepdims=True), x)
 
-    model = in_each_block(
-        random_decoder(MODERN), lambda b: replace(b, attention=MeanOfThePast())
-    )
+    model = in_each_block(random_decoder(MODERN), lambda b: replace(b, attention=MeanOfThePast()))
     assert generation.plan_of(model) is None
     ids, _ = heard(monkeypatch, model, [1], 10, context=8, cached=False)
     assert len(ids) == 10

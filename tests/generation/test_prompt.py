@@ -44,7 +44,9 @@ def test_a_word_that_the_vocabulary_lacks_is_reported():
 
 
 def test_nothing_is_unknown_to_byte_pairs():
-    _, said = written(random_run("bytepair", context=200), "\u00fcn\u011fewohnt \U0001f600 \u7121", 3)
+    _, said = written(
+        random_run("bytepair", context=200), "\u00fcn\u011fewohnt \U0001f600 \u7121", 3
+    )
     assert not said
 
 

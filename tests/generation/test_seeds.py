@@ -40,7 +40,7 @@ def test_a_new_process_writes_the_same_text():
 
 
 @pytest.mark.parametrize("cached", [False, True])
-def test_the_same_seed_gives_the_same_text(cached):
+def test_the_same_seed_gives_the_same_text(cached, unchecked):
     run = random_run(context=64)
     texts = [run.generate("the ", 40, seed=seed, cached=cached) for seed in (1, 1, 2, 3, 4)]
     assert texts[0] == texts[1]

@@ -1,5 +1,7 @@
 """The window: as much of the past as the model can see, or at least half of it."""
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as some
 
@@ -25,7 +27,7 @@ def test_it_holds_at_most_a_context_and_at_least_half_of_one(length, context):
 @given(context=contexts)
 def test_it_stands_still_between_jumps_and_never_goes_back(context):
     starts = [window_start(length, context) for length in range(1, 6 * context + 2)]
-    jumps = {b - a for a, b in zip(starts, starts[1:], strict=False)} - {0}
+    jumps = {b - a for a, b in pairwise(starts)} - {0}
     assert jumps == {max(context // 2, 1)}
 
 

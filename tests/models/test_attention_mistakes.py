@@ -71,9 +71,7 @@ def test_a_mask_given_as_a_list_is_taken_or_refused_in_both_ways_alike():
     mask = np.tri(4, dtype=bool)
     for shown in (False, True):
         try:
-            result = cf.attention(
-                TABLE, TABLE, TABLE, mask=mask.tolist(), return_weights=shown
-            )
+            result = cf.attention(TABLE, TABLE, TABLE, mask=mask.tolist(), return_weights=shown)
         except ClearformerError:
             continue
         np.testing.assert_allclose(

@@ -10,7 +10,6 @@ from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration
 from models.decoders import SIZES, VARIANTS, both_recipes, every_variant, random_ids
 
-
 pytestmark = pytest.mark.usefixtures("unchecked")  # many calls; in test_tap all are checked
 
 

@@ -20,11 +20,7 @@ WRONG = [
         for name in ("vocabulary", "layers", "heads", "embed", "context")
         for value in (0, -1, 1.0, 4.5, "4", True, None, [4])
     ),
-    *(
-        (name, value)
-        for name in ("key_value_heads", "hidden")
-        for value in (0, -4, 2.0, "2", True)
-    ),
+    *((name, value) for name in ("key_value_heads", "hidden") for value in (0, -4, 2.0, "2", True)),
     *((name, value) for name in ("positions", "norm", "activation") for value in ("no", 1, True)),
     *(("recipe", value) for value in ("no", 1, None)),
     *((name, value) for name in ("query_key_norm", "bias", "tied") for value in ("yes", 2, [])),
@@ -46,7 +42,7 @@ def told(**fields):
     return message
 
 
-@pytest.mark.parametrize(("name", "value"), WRONG, ids=lambda x: str(x))
+@pytest.mark.parametrize(("name", "value"), WRONG, ids=str)
 def test_each_wrong_value_is_refused_by_name_and_shown(name, value, unchecked):
     message = told(**{name: value})
     assert name in message

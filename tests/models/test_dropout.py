@@ -42,9 +42,7 @@ def test_without_luck_or_without_a_rate_nothing_happens(rate, generator, rng):
 def test_a_decoder_drops_nothing_outside_training(recipe):
     configuration = VARIANTS[f"the {recipe} recipe"]
     ids = random_ids(configuration, 2, 5)
-    usual, dropping = (
-        random_decoder(replace(configuration, dropout=rate)) for rate in (0.0, 0.5)
-    )
+    usual, dropping = (random_decoder(replace(configuration, dropout=rate)) for rate in (0.0, 0.5))
     assert (dropping(ids) == usual(ids)).all()
     assert (usual(ids, rng=luck()) == usual(ids)).all()
     assert (dropping(ids, rng=luck()) != usual(ids)).any()

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 from hashlib import sha256
+from threading import Event
+from time import sleep
 
 import numpy as np
 import pytest
@@ -144,18 +146,46 @@ def test_work_that_is_spread_comes_back_in_order(workers):
     assert learner.spread(lambda x: x, []) == []
 
 
-def test_a_mistake_in_a_worker_is_heard_and_leaves_the_learner_usable():
+@pytest.mark.parametrize("row", [0, -1], ids=["the first worker", "the last worker"])
+def test_a_mistake_in_a_worker_is_heard_and_leaves_the_learner_usable(row):
     configuration = VARIANTS["the modern recipe"]
-    learner = learner_of(configuration, workers=2)
+
+    def loss(model, inputs, targets, rng=None):
+        found = next_token_loss(model, inputs, abs(targets), rng)
+        if (targets < 0).any():
+            raise RuntimeError("a mistake")
+        return found
+
+    learner = Learner(random_decoder(configuration), loss, 2)
     inputs, targets = batch(configuration)
-    with pytest.raises(IndexError):
-        learner.loss_and_gradients(inputs + 1000, targets)
+    wrong = targets.copy()
+    wrong[row] = -1
+    with pytest.raises(RuntimeError, match="a mistake"):
+        learner.loss_and_gradients(inputs, wrong)
     learner.gather()
-    loss = learner.loss_and_gradients(inputs, targets)
-    wanted, gradients = loss_and_gradients(random_decoder(configuration), inputs, targets)
+    learner.loss_and_gradients(inputs, targets)
     learner.gather()
-    assert loss == pytest.approx(wanted, rel=1e-12)
+    _, gradients = loss_and_gradients(random_decoder(configuration), inputs, targets)
+    found = learner.named(learner.gradients)
     for name, gradient in gradients.items():
-        np.testing.assert_allclose(
-            learner.named(learner.gradients)[name], gradient, rtol=0, atol=1e-12
-        )
+        np.testing.assert_allclose(found[name], gradient, rtol=0, atol=1e-12)
+
+
+def test_after_a_mistake_nobody_goes_on_working():
+    configuration = VARIANTS["the modern recipe"]
+    failed, finished = Event(), Event()
+
+    def loss(model, inputs, targets, rng=None):
+        if (inputs == configuration.vocabulary).any():
+            failed.set()
+            raise RuntimeError("a mistake")
+        failed.wait(1)
+        sleep(0.1)  # long enough for a learner that does not wait to be caught
+        finished.set()
+        return next_token_loss(model, inputs, targets, rng)
+
+    inputs, targets = batch(configuration)
+    inputs[0] = configuration.vocabulary
+    with pytest.raises(RuntimeError, match="a mistake"):
+        Learner(random_decoder(configuration), loss, 2).loss_and_gradients(inputs, targets)
+    assert finished.is_set()

@@ -93,9 +93,7 @@ def test_the_scale_is_as_given(scale, rng, torch):
 @masked_or_not
 def test_each_row_of_weights_adds_up_to_one(shapes, causal, masked, rng):
     (query, key, value), mask = drawn(shapes, rng, masked)
-    mixed, weights = cf.attention(
-        query, key, value, mask=mask, causal=causal, return_weights=True
-    )
+    mixed, weights = cf.attention(query, key, value, mask=mask, causal=causal, return_weights=True)
     allowed = np.ones(weights.shape, bool) if mask is None else mask & np.ones(weights.shape, bool)
     allowed = np.tril(allowed) if causal else allowed
     assert ((weights > 0) == allowed).all()
@@ -111,9 +109,7 @@ def test_a_query_that_may_look_nowhere_gives_zeros_and_gradient_zero(shown, dtyp
     qkv = rng.normal(size=(3, 2, 4, 3)).astype(dtype)
     mask = np.ones((4, 4), bool)
     mask[1] = False
-    mixed, gradients = weighted_gradients(
-        mixed_of(shown, mask, False), weights_like(qkv[0]), *qkv
-    )
+    mixed, gradients = weighted_gradients(mixed_of(shown, mask, False), weights_like(qkv[0]), *qkv)
     assert not mixed[:, 1].any()
     assert not gradients[0][:, 1].any()
     assert mixed[:, [0, 2, 3]].all()

@@ -13,15 +13,19 @@ from models.decoders import (
     random_ids,
 )
 
-BLOCK = """
-    norm_1
-    attention.query attention.key attention.value attention.products attention.scores
-    attention.masked_scores attention.weights attention.mixed attention.output
-    after_attention
-    norm_2
-    feed_forward.hidden feed_forward.activated feed_forward.output
-    after_feed_forward
-""".split()
+ATTENTION = [
+    *("query", "key", "value"),
+    *("products", "scores", "masked_scores", "weights", "mixed", "output"),
+]
+
+BLOCK = [
+    "norm_1",
+    *(f"attention.{name}" for name in ATTENTION),
+    "after_attention",
+    "norm_2",
+    *(f"feed_forward.{name}" for name in ("hidden", "activated", "output")),
+    "after_feed_forward",
+]
 
 
 def contract(configuration):

@@ -48,6 +48,7 @@ def test_the_same_seed_gives_the_same_weights_and_another_does_not(tmp_path):
     assert weights(one) == weights(again) != weights(other)
 
 
+@pytest.mark.filterwarnings("ignore:this model sees:UserWarning")
 def test_it_gives_back_a_run_that_can_write(run):
     assert (run.step, run.path.name) == (12, "run")
     text = run.generate("the cat", 20, seed=1)

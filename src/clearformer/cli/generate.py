@@ -43,6 +43,7 @@ def generate(
       clearformer generate runs/my-text --temperature 0 --tokens 100
       clearformer generate runs/my-text --top-p 0.9 --seed 7
     """
+    from clearformer.engines.threads import threads_for_generation
     from clearformer.errors import ConfigurationError
     from clearformer.generation.sampling import Sampling
     from clearformer.runs.run import load
@@ -59,10 +60,11 @@ def generate(
     text = ""
     if not as_json:
         click.echo(printable(prompt), nl=False)
-    for piece in pieces:
-        text += piece
-        if not as_json:
-            click.echo(printable(piece), nl=False)
+    with threads_for_generation(trained.configuration.parameter_count):
+        for piece in pieces:
+            text += piece
+            if not as_json:
+                click.echo(printable(piece), nl=False)
     seconds = time.perf_counter() - begun
     if as_json:
         show_json(

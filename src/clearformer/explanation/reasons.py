@@ -5,10 +5,10 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-from clearformer.engines.numpy.softmax import shares
 from clearformer.explanation.lines import JOINT, Line, shortened
 from clearformer.explanation.page import Page
 from clearformer.explanation.tables import Table, number, table_lines
+from clearformer.ops import softmax
 
 MOST_LOOKED_AT = 8
 """Columns of the table with and without the division."""
@@ -62,8 +62,8 @@ def why_divide(page: Page) -> Iterator[Line]:
         return
     allowed = np.ones(products.shape, bool) if page.masked is None else ~page.masked
     root = products.dtype.type(sqrt(width))
-    divided = shares(np.where(allowed, products / root, -np.inf))
-    plain = shares(np.where(allowed, products, -np.inf))
+    divided = softmax(np.where(allowed, products / root, -np.inf))
+    plain = softmax(np.where(allowed, products, -np.inf))
     with_, without = _entropies(divided), _entropies(plain)
     row = int(np.argmax(with_ - without))
     seen = int(allowed[row].sum())

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from clearformer.engines.numpy.decoding import decode
+from clearformer.engines.dispatch import engine_of
 from clearformer.generation.plan import plan_of
 from clearformer.generation.sampling import Sampling, draw
 from clearformer.models.cache import KeyValueCache
@@ -77,6 +77,6 @@ class _Cached:
             self._start = start
         new = ids[start + self._cache.length :]
         if len(new) == 1 and self._plan is not None:
-            return decode(self._plan, new[0], self._cache)
+            return engine_of(self._plan.embedding).decode(self._plan, new[0], self._cache)
         logits: np.ndarray = self._model(np.array([new]), cache=self._cache)
         return logits[0, -1]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearformer import ops
-from clearformer.engines.numpy.decoding import Folded, LayerPlan, Plan
+from clearformer.engines.plan import Folded, LayerPlan, Plan
 from clearformer.models.block import Block
 from clearformer.models.decoder import Decoder
 from clearformer.models.embedding import ScaledEmbedding, TiedOutput

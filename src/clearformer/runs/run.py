@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearformer.engines.threads import threads_for_generation
 from clearformer.errors import ConfigurationError, RunError, TextError
 from clearformer.generation.generate import generate
 from clearformer.generation.sampling import Sampling
@@ -75,7 +76,8 @@ class Run:
         for note in prepared.notes:
             warnings.warn(note, stacklevel=2)
         sampling = Sampling(temperature, top_k, top_p)
-        return "".join(self.stream(prepared, tokens, sampling, seed=seed, cached=cached))
+        with threads_for_generation(self.configuration.parameter_count):
+            return "".join(self.stream(prepared, tokens, sampling, seed=seed, cached=cached))
 
     def prompt(self, text: str, tokens: int = 0) -> Prompt:
         """The ids of a prompt, and what a person should know before `tokens` more follow."""

@@ -3,6 +3,7 @@
 from clearformer.engines.numpy.activations import dropout, gelu, silu, squared_relu
 from clearformer.engines.numpy.adamw import adamw
 from clearformer.engines.numpy.attention import attention
+from clearformer.engines.numpy.decoding import decode
 from clearformer.engines.numpy.learner import Learner
 from clearformer.engines.numpy.linear import embed, linear, matmul
 from clearformer.engines.numpy.loss import cross_entropy
@@ -18,6 +19,7 @@ __all__ = [
     "add",
     "attention",
     "cross_entropy",
+    "decode",
     "dropout",
     "embed",
     "gelu",

@@ -7,7 +7,7 @@ same bits.
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import pairwise
 from math import sqrt
 from threading import Lock
@@ -17,6 +17,7 @@ import numpy as np
 
 from clearformer.engines.numpy.memory import keep_freed_memory
 from clearformer.engines.tape import Tape
+from clearformer.engines.threads import one_blas_thread
 
 Loss = Callable[..., Any]
 """loss(model, *arrays, rng) → mean loss over the rows of the arrays, in nats."""
@@ -122,13 +123,8 @@ class Learner:
     @contextmanager
     def running(self) -> Iterator[None]:
         """While training: one BLAS thread per worker, and freed memory is kept for reuse."""
-        from threadpoolctl import threadpool_limits
-
         keep_freed_memory()
-        if self._pool is None:
-            yield
-            return
-        with threadpool_limits(limits=1, user_api="blas"):
+        with nullcontext() if self._pool is None else one_blas_thread():
             yield
 
     def _in_parallel(self, function: Callable[[Any], Any], items: Any) -> list[Any]:
