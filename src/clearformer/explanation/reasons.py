@@ -62,8 +62,8 @@ def why_divide(page: Page) -> Iterator[Line]:
         return
     allowed = np.ones(products.shape, bool) if page.masked is None else ~page.masked
     root = products.dtype.type(sqrt(width))
-    divided = softmax(np.where(allowed, products / root, -np.inf))
-    plain = softmax(np.where(allowed, products, -np.inf))
+    divided = np.asarray(softmax(np.where(allowed, products / root, -np.inf)))
+    plain = np.asarray(softmax(np.where(allowed, products, -np.inf)))
     with_, without = _entropies(divided), _entropies(plain)
     row = int(np.argmax(with_ - without))
     seen = int(allowed[row].sum())
