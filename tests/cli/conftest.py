@@ -87,7 +87,9 @@ def process(tmp_path) -> Callable[..., Outcome]:
             timeout=60,
             env=ENVIRONMENT | environment,
         )
-        texts = (stream.decode("utf-8", "backslashreplace") for stream in (done.stdout, done.stderr))
+        texts = (
+            stream.decode("utf-8", "backslashreplace") for stream in (done.stdout, done.stderr)
+        )
         return Outcome(done.returncode, *texts)
 
     return run

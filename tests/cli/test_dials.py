@@ -44,16 +44,30 @@ def called(*arguments):
 
 
 def test_what_is_not_given_is_none():
-    assert called().output == repr(
-        [("kind", None), ("on_or_off", None), ("share", None), ("silent", None), ("whole", None)]
-    ) + "\n"
+    assert (
+        called().output
+        == repr(
+            [
+                ("kind", None),
+                ("on_or_off", None),
+                ("share", None),
+                ("silent", None),
+                ("whole", None),
+            ]
+        )
+        + "\n"
+    )
 
 
 def test_what_is_given_has_the_type_of_its_field():
     found = called("--whole", "7", "--share", "0.5", "--kind", "red", "--no-on-or-off").output
-    assert found == repr(
-        [("kind", "red"), ("on_or_off", False), ("share", 0.5), ("silent", None), ("whole", 7)]
-    ) + "\n"
+    assert (
+        found
+        == repr(
+            [("kind", "red"), ("on_or_off", False), ("share", 0.5), ("silent", None), ("whole", 7)]
+        )
+        + "\n"
+    )
 
 
 @pytest.mark.parametrize(

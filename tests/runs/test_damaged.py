@@ -120,7 +120,9 @@ def test_a_value_of_the_wrong_type_is_refused_or_harmless(
     monkeypatch.setattr(loop, "STEPS", 7)  # what is trained for where nothing is said
     for number, value in enumerate([None, [], {}, "x", -1, 0, 1.5, True, [[[]]]]):
         run = Path(shutil.copytree(original, tmp_path / str(number)))
-        change_configuration(run, lambda document, v=value: inside(document, group).update({key: v}))
+        change_configuration(
+            run, lambda document, v=value: inside(document, group).update({key: v})
+        )
         try:
             use(run)
         except ClearformerError as error:
@@ -203,7 +205,9 @@ def test_a_damaged_tokenizer_is_refused(run, use, content):
 
 
 @BOTH
-@pytest.mark.parametrize("dials", [{"layers": 2}, {"embed": 16}, {"hidden": 8}, {"recipe": "classic"}])
+@pytest.mark.parametrize(
+    "dials", [{"layers": 2}, {"embed": 16}, {"hidden": 8}, {"recipe": "classic"}]
+)
 def test_the_weights_of_another_model_are_refused(tmp_path, run, use, dials):
     other = cf.train(TEXT, out=tmp_path / "other", **(DIALS | dials))
     shutil.rmtree(run / "checkpoints")

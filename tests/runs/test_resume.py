@@ -49,8 +49,9 @@ def test_it_does_so_with_every_tokenizer(tmp_path, text_file, kind):
             reporter=StopAt(7),
             **DIALS,
         )
-    assert resume(tmp_path / "run").summary["bits_per_character"] == (
-        whole.summary["bits_per_character"]
+    assert (
+        resume(tmp_path / "run").summary["bits_per_character"]
+        == (whole.summary["bits_per_character"])
     )
     assert model_file(tmp_path / "run", 12) == model_file(tmp_path / "whole", 12)
 

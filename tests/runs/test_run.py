@@ -49,7 +49,9 @@ def test_loaded_it_writes_what_the_trained_one_writes(run, options):
 @quietly
 def test_with_a_cache_and_without_it_writes_the_same(run):
     for seed in range(5):
-        assert run.generate("the ", 40, seed=seed) == run.generate("the ", 40, seed=seed, cached=False)
+        assert run.generate("the ", 40, seed=seed) == run.generate(
+            "the ", 40, seed=seed, cached=False
+        )
 
 
 @quietly

@@ -58,7 +58,9 @@ def test_it_gives_back_a_run_that_can_write(run):
 
 @pytest.mark.parametrize("kind", ["characters", "words", "bytepair"])
 @pytest.mark.parametrize("recipe", ["modern", "classic"])
-@pytest.mark.parametrize("text", [TEXT, "吾輩は猫である。名前はまだ無い。\n" * 30], ids=["en", "ja"])
+@pytest.mark.parametrize(
+    "text", [TEXT, "吾輩は猫である。名前はまだ無い。\n" * 30], ids=["en", "ja"]
+)
 def test_every_tokenizer_and_recipe_trains_and_writes(tmp_path, kind, recipe, text):
     run = cf.train(text, out=tmp_path / "run", tokenizer=kind, recipe=recipe, **DIALS)
     assert math.isfinite(run.summary["validation_loss"])
@@ -207,7 +209,9 @@ WRONG = [
 
 
 @pytest.mark.parametrize("dials, kind, word", WRONG, ids=lambda value: str(value)[:40])
-def test_what_cannot_work_is_refused_and_nothing_left_behind(tmp_path, text_file, dials, kind, word):
+def test_what_cannot_work_is_refused_and_nothing_left_behind(
+    tmp_path, text_file, dials, kind, word
+):
     before = files_in(tmp_path)
     out = tmp_path / "deep" / "er" / "run"
     assert word in refused(kind, cf.train, text_file, out=out, **(DIALS | dials))

@@ -83,7 +83,9 @@ def test_a_model_that_knows_nothing_needs_log_vocabulary():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("text", [tiny.TEXT, "吾輩は猫である。名前はまだ無い。" * 30], ids=["en", "ja"])
+@pytest.mark.parametrize(
+    "text", [tiny.TEXT, "吾輩は猫である。名前はまだ無い。" * 30], ids=["en", "ja"]
+)
 def test_bits_per_character_are_the_bits_of_the_whole_text_over_its_characters(kind, text):
     ready = tiny.prepared(text, kind=kind)
     vocabulary = ready.tokenizer.vocabulary_size

@@ -53,7 +53,9 @@ def test_the_same_seed_gives_the_same_bits(workers):
 
 def test_another_seed_gives_other_weights_batches_and_dropout():
     one, other = tiny.loop(seed=1), tiny.loop(seed=2)
-    assert tiny.digest({"w": one.learner.parameters}) != tiny.digest({"w": other.learner.parameters})
+    assert tiny.digest({"w": one.learner.parameters}) != tiny.digest(
+        {"w": other.learner.parameters}
+    )
     assert (one.batches.next()[0] != other.batches.next()[0]).any()
     assert one._dropout(0)(0).random() != other._dropout(0)(0).random()
 
@@ -160,7 +162,9 @@ def test_a_paused_loop_goes_on_as_if_nothing_had_been():
 
 
 def broken_weight(training, value):
-    training.learner.named(training.learner.parameters)["blocks.1.attention.key.weight"][2, 3] = value
+    training.learner.named(training.learner.parameters)["blocks.1.attention.key.weight"][2, 3] = (
+        value
+    )
     return "weight", "blocks.1.attention.key.weight"
 
 

@@ -39,8 +39,8 @@ def test_every_parameter_moves_as_the_formula_says(classic, rng):
     settings = AdamWSettings(beta_1=0.8, beta_2=0.9, epsilon=1e-6, decay=0.3)
     optimizer = AdamW(learner, settings)
     expected = {name: w.copy() for name, w in learner.named(learner.parameters).items()}
-    m = {name: 0.0 for name in expected}
-    v = {name: 0.0 for name in expected}
+    m = dict.fromkeys(expected, 0.0)
+    v = dict.fromkeys(expected, 0.0)
     for t in range(1, 6):
         learner.gradients[:] = rng.standard_normal(len(learner.gradients))
         for name, g in learner.named(learner.gradients).items():

@@ -1,5 +1,7 @@
 """Laws of the learning rate: it depends on the progress alone, rises, stays, falls to zero."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -49,5 +51,5 @@ def test_it_never_jumps(warm_up, decay_from):
     options = TrainingOptions(learning_rate=1.0, warm_up=warm_up, decay_from=decay_from)
     steepest = max(1 / warm_up, 1 / max(1 - decay_from, 1e-9))
     rates = [learning_rate(options, n / 1000) for n in range(1001)]
-    for before, after in zip(rates, rates[1:], strict=False):
+    for before, after in pairwise(rates):
         assert abs(after - before) <= steepest / 1000 + 1e-9

@@ -1,0 +1,306 @@
+"""Laws of the command line: one line for every error, the right exit status, never a traceback."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import click
+import pytest
+
+import clearformer
+from clearformer.cli import main
+from clearformer.errors import (
+    ClearformerError,
+    ConfigurationError,
+    Interrupted,
+    NotFiniteError,
+    RunError,
+    TextError,
+)
+from cli.conftest import ENVIRONMENT
+
+SIZES = ("--size", "--layers", "--heads", "--embed", "--context")
+FLAGS = {
+    "train": (
+        *("--out", "--model", "--recipe", *SIZES, "--batch", "--steps", "--minutes", "--tokenizer"),
+        *("--vocab", "--engine", "--seed", "--resume", "--encoding", "--json"),
+    ),
+    "generate": (
+        *("--prompt", "--tokens", "--temperature", "--top-k", "--top-p", "--seed", "--no-cache"),
+        "--json",
+    ),
+    "evaluate": ("--context", "--json"),
+    "explain": (
+        *("--run", "--embed", "--heads", "--projections", "--causal", "--no-causal", "--layer"),
+        *("--head", "--seed", "--edit", "--json"),
+    ),
+    "completion": (),
+}
+"""What the contract in the design names for the commands there are."""
+
+
+def test_without_arguments_it_shows_what_there_is(command):
+    shown = command()
+    assert (shown.status, shown.err) == (0, "")
+    for name in main.COMMANDS:
+        assert name in shown.out
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_help_is_a_result(command, flag):
+    shown = command(flag)
+    assert (shown.status, shown.err) == (0, "")
+    assert shown.out == command().out
+
+
+def test_the_version_is_that_of_the_package(command):
+    shown = command("--version")
+    assert (shown.status, shown.out) == (0, f"clearformer {clearformer.__version__}\n")
+
+
+@pytest.mark.parametrize("name", main.COMMANDS)
+def test_each_command_explains_itself_with_every_flag_of_the_contract(command, name):
+    shown = command(name, "--help")
+    assert (shown.status, shown.err) == (0, "")
+    assert f"Usage: clearformer {name}" in shown.out
+    for flag in FLAGS[name]:
+        assert flag in shown.out
+    assert f"  clearformer {name}" in shown.out, "an example of its use"
+
+
+def test_the_commands_are_those_of_the_contract():
+    assert list(main.COMMANDS) == list(FLAGS)
+
+
+@pytest.mark.parametrize("name, meant", [("trian", "train"), ("explane", "explain"), ("xyz", "")])
+def test_an_unknown_command_is_refused_with_the_nearest(command, name, meant):
+    line = command(name).refusal()
+    assert repr(name) in line
+    assert f"did you mean {meant}" in line if meant else "there are train" in line
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--bogus"],
+        ["train", "--bogus"],
+        ["train", "--layers"],
+        ["train", "--layers", "many"],
+        ["train", "--layers", "1.5"],
+        ["train", "--recipe", "futuristic"],
+        ["train", "--tokenizer", "syllables"],
+        ["train", "--model", "oracle"],
+        ["train", "--engine", "abacus"],
+        ["train", "--size", "huge"],
+        ["generate"],
+        ["generate", "--tokens", "x", "run"],
+        ["generate", "run", "surplus"],
+        ["evaluate"],
+        ["evaluate", "a", "b", "c"],
+        ["completion"],
+        ["completion", "cmd.exe"],
+        ["explain", "--projections", "none"],
+        [""],
+        ["-"],
+        ["a\nb"],
+        ["train", "--a\nb"],
+    ],
+    ids=str,
+)
+def test_wrong_usage_is_one_line_that_tells_where_help_is(
+    command, arguments, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    assert "--help)" in command(*arguments).refusal()
+
+
+def raising(monkeypatch, error):
+    """Makes `clearformer evaluate` end in `error`."""
+
+    def fail(**_):
+        raise error
+
+    monkeypatch.setattr("clearformer.cli.evaluate.evaluate.callback", fail)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ClearformerError("it is so"),
+        ConfigurationError("it is so"),
+        TextError("it is so"),
+        RunError("it is so"),
+        NotFiniteError("it is so"),
+        OSError("it is so"),
+        click.ClickException("it is so"),
+        RunError("it\nis\n  so"),
+        click.ClickException("it\nis\nso"),
+        click.UsageError("it\n\tis so"),
+    ],
+    ids=repr,
+)
+def test_each_expected_error_is_one_line_and_status_two(command, monkeypatch, error):
+    raising(monkeypatch, error)
+    line = command("evaluate", "run").refusal()
+    assert line.startswith("clearformer: it is so")
+    assert line.endswith("it is so\n") or isinstance(error, click.UsageError)
+
+
+def test_too_little_memory_is_one_line_with_advice(command, monkeypatch):
+    raising(monkeypatch, MemoryError())
+    assert "memory" in command("evaluate", "run").refusal()
+
+
+@pytest.mark.parametrize("name", ["a\x1b[31mred", "a\x07b", "a\rb", "a\x9bb", "a\u202eb"])
+def test_no_error_carries_control_characters_to_the_terminal(command, name, tmp_path, monkeypatch):
+    """A name may come from `runs/*`, where anybody who made a folder chose it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_, **__: False)
+    for arguments in (
+        ["generate", name],
+        ["evaluate", name],
+        ["train", name],
+        ["train", "--" + name],
+    ):
+        assert command(*arguments).refusal()
+
+
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_training_that_was_stopped_tells_how_to_go_on(command, monkeypatch, number, status):
+    raising(monkeypatch, Interrupted("stopped and saved; go on with: …", int(number)))
+    shown = command("evaluate", "run")
+    assert (shown.status, shown.out) == (status, "")
+    assert shown.err.strip() == "clearformer: stopped and saved; go on with: …"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), click.Abort()], ids=repr)
+def test_any_other_interruption_is_130_without_a_traceback(command, monkeypatch, error):
+    raising(monkeypatch, error)
+    shown = command("evaluate", "run")
+    assert (shown.status, shown.out) == (130, "")
+    assert shown.err.strip() == "clearformer: interrupted"
+
+
+def test_debug_shows_the_traceback_wherever_it_stands(process):
+    """And the status stays: 1 would mean that the answer is "no"."""
+    for arguments in (["--debug", "train", "none.txt"], ["train", "none.txt", "--debug"]):
+        shown = process(*arguments)
+        assert "Traceback" in shown.err
+        assert "none.txt does not exist" in shown.err.splitlines()[-1]
+        assert (shown.status, shown.out) == (2, "")
+    assert "Traceback" not in process("train", "none.txt").refusal()
+
+
+def test_it_is_the_same_program_by_either_name(process):
+    """`python -m clearformer` here; the installed script calls the same `entry`."""
+    shown = process("--version")
+    assert (shown.status, shown.out) == (0, f"clearformer {clearformer.__version__}\n")
+    done = subprocess.run(
+        [sys.executable, "-c", "from clearformer.cli.main import entry; entry(['--version'])"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=ENVIRONMENT,
+    )
+    assert done.stdout == shown.out.replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["train", "--help"], ["nonsense"]]
+)
+def test_what_needs_no_numbers_loads_nothing_heavy(arguments):
+    script = (
+        "import sys; from clearformer.cli.main import _run; _run(sys.argv[1:], False); "
+        "heavy = {'rich', 'torch', 'tokenizers', 'safetensors', 'threadpoolctl'}; "
+        "print('loaded', *sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=ENVIRONMENT,
+    )
+    assert done.stdout.splitlines()[-1] == "loaded"
+
+
+# What else can happen to standard output.
+
+posix = pytest.mark.skipif(os.name != "posix", reason="pipes and /dev/full are of POSIX")
+
+
+def started(*arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "clearformer", *map(str, arguments)],
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+        **options,
+    )
+
+
+@posix
+def test_a_reader_that_has_seen_enough_is_no_error(trained):
+    """As `clearformer generate RUN | head -c 5`."""
+    writer = started("generate", trained, "--tokens", 20_000, stdout=subprocess.PIPE)
+    assert writer.stdout is not None
+    assert len(writer.stdout.read(5)) == 5
+    writer.stdout.close()
+    assert writer.stderr is not None
+    told = writer.stderr.read().decode()
+    writer.stderr.close()
+    assert writer.wait(30) == 0
+    assert "Traceback" not in told
+    assert "BrokenPipe" not in told
+    assert "Exception ignored" not in told
+
+
+@posix
+def test_a_full_disk_is_one_line(trained):
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        writer = started("generate", trained, "--tokens", 5, "--json", stdout=full)
+        told = writer.communicate(timeout=30)[1].decode()
+    assert writer.returncode == 2
+    assert told.splitlines()[-1].startswith("clearformer: ")
+    assert "No space left" in told
+    assert "Traceback" not in told
+
+
+@posix
+@pytest.mark.parametrize(
+    "arguments", [["--version"], ["generate", "RUN", "--tokens", "5"]], ids=str
+)
+def test_without_a_standard_output_it_is_quiet(trained, arguments):
+    """As a scheduler may start it: `clearformer … >&-`."""
+    line = [str(trained) if part == "RUN" else part for part in arguments]
+    done = subprocess.run(
+        ["/bin/sh", "-c", '"$0" -m clearformer "$@" >&-', sys.executable, *line],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=ENVIRONMENT,
+    )
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 0
+
+
+ENCODINGS = [
+    {"PYTHONIOENCODING": "ascii"},
+    {"PYTHONIOENCODING": "cp1252"},
+    {"PYTHONIOENCODING": "cp932"},
+    {"PYTHONIOENCODING": "latin-1"},
+    {"LC_ALL": "C"},
+    {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"},
+    {"LC_ALL": "POSIX", "LANG": ""},
+]
+
+
+@pytest.mark.parametrize("environment", ENCODINGS, ids=str)
+def test_japanese_is_no_error_where_the_terminal_cannot_show_it(trained, process, environment):
+    for more in ([], ["--json"]):
+        shown = process(
+            "generate", trained, "--prompt", "猫é—👩", "--tokens", 3, *more, **environment
+        )
+        assert "Traceback" not in shown.err
+        assert shown.status == 0
+        assert shown.out
