@@ -68,6 +68,11 @@ def test_json_gives_back_what_went_in(document):
     assert only_document(printed[0] + "\n") == document
 
 
+def joined(text):
+    """Two halves of a surrogate pair that happen to stand together are the character itself."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+
 @given(st.text(st.sampled_from(STEERING) | st.characters(categories=["Cs"]), min_size=1))
 @settings(max_examples=50, deadline=None, derandomize=True)
 def test_json_holds_no_control_characters_and_no_half_surrogates(text):
@@ -77,7 +82,7 @@ def test_json_holds_no_control_characters_and_no_half_surrogates(text):
         show_json({"text": text})
     printed[0].encode("utf-8")
     assert printed[0].isprintable()
-    assert json.loads(printed[0]) == {"text": text}
+    assert json.loads(printed[0]) == {"text": joined(text)}
 
 
 def test_japanese_stays_readable_in_json(capsys):

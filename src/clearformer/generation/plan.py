@@ -8,13 +8,15 @@ import numpy as np
 
 from clearformer import ops
 from clearformer.engines.plan import Folded, LayerPlan, Plan
+from clearformer.models.attention import Attention
 from clearformer.models.block import Block
 from clearformer.models.decoder import Decoder
-from clearformer.models.embedding import ScaledEmbedding, TiedOutput
-from clearformer.models.feed_forward import GatedFeedForward
-from clearformer.models.linear import Linear
+from clearformer.models.embedding import Embedding, ScaledEmbedding, TiedOutput, UntiedOutput
+from clearformer.models.feed_forward import FeedForward, GatedFeedForward
+from clearformer.models.linear import Linear, Unchanged
 from clearformer.models.norms import LayerNorm, RMSNorm, UnitRMSNorm
 from clearformer.models.positions import (
+    NothingAdded,
     RotaryPositions,
     SinusoidalPositions,
     rotary_turns,
@@ -26,11 +28,9 @@ LAYER_NORM_EPSILON, RMS_NORM_EPSILON = 1e-5, 1e-6  # the defaults of the operati
 
 def plan_of(model: Any) -> Plan | None:
     """The plan of a decoder in NumPy arrays; None for a model that the fast path does not know."""
-    if not isinstance(model, Decoder) or not model.blocks:
+    if not _is_known(model):
         return None
     table = model.embedding.table
-    if not isinstance(table, np.ndarray) or not all(map(_is_known, model.blocks)):
-        return None
     first = model.blocks[0].attention
     embed = table.shape[1]
     width = embed // first.heads
@@ -57,10 +57,40 @@ def plan_of(model: Any) -> Plan | None:
     )
 
 
-def _is_known(block: Block) -> bool:
-    attention = block.attention
+def _is_known(model: Any) -> bool:
+    """Whether each part is exactly one of ours: a kind of it may do something else when called."""
+    if type(model) is not Decoder or not model.blocks:
+        return False
+    ours = (
+        type(model.embedding) in (Embedding, ScaledEmbedding)
+        and type(model.positions) in (SinusoidalPositions, NothingAdded)
+        and type(model.norm) in _NORMS
+        and type(model.output) in (TiedOutput, UntiedOutput)
+        and isinstance(model.embedding.table, np.ndarray)
+    )
+    return ours and all(_is_like(block, model.blocks[0]) for block in model.blocks)
+
+
+_NORMS = (LayerNorm, RMSNorm, Unchanged)
+
+
+def _is_like(block: Any, first: Any) -> bool:
+    if type(block) is not Block or type(block.attention) is not Attention:
+        return False
+    attention, usual = block.attention, first.attention
     linear = (attention.query, attention.key, attention.value, attention.output)
-    return all(isinstance(each, Linear) for each in linear) and attention.causal
+    return (
+        all(type(each) is Linear for each in linear)
+        and type(block.norm_1) in _NORMS
+        and type(block.norm_2) in _NORMS
+        and type(block.feed_forward) in (FeedForward, GatedFeedForward)
+        and type(attention.norm) in (UnitRMSNorm, Unchanged)
+        and type(attention.positions) in (RotaryPositions, Unchanged)
+        and type(attention.norm) is type(usual.norm)
+        and attention.positions == usual.positions
+        and (attention.heads, attention.key_value_heads, attention.causal)
+        == (usual.heads, usual.key_value_heads, True)
+    )
 
 
 def _layer(block: Block) -> LayerPlan:

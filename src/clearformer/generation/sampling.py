@@ -1,14 +1,16 @@
 """Choosing the next token from the logits."""
 
 from dataclasses import dataclass
+from math import isfinite
+from typing import Any
 
 import numpy as np
 
-from clearformer.errors import ConfigurationError
+from clearformer.errors import ConfigurationError, NotFiniteError, ShapeError
 from clearformer.tensor import Float
 
-SMALLEST_TEMPERATURE = 1e-6
-"""Below this the most likely token has all the probability that a float32 can show."""
+SMALLEST_TEMPERATURE = 1e-30
+"""Its inverse is still a float32; the smallest lead that a float32 can show then decides."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,11 @@ def _unnormalised(
 ) -> Float[np.ndarray, " vocab"]:
     """The distribution up to a factor; the most likely token has 1."""
     # the largest becomes 0 before the division, which so cannot overflow
-    share = logits - np.maximum.reduce(logits)
-    share *= 1 / max(sampling.temperature, SMALLEST_TEMPERATURE)
+    highest = np.maximum.reduce(logits)
+    _check_finite(highest)
+    with np.errstate(over="ignore"):  # what is so far below has no probability
+        share = logits - highest
+        share *= 1 / max(sampling.temperature, SMALLEST_TEMPERATURE)
     np.exp(share, out=share)
     if sampling.top_k is not None and sampling.top_k < len(share):
         share[np.argpartition(share, -sampling.top_k)[: -sampling.top_k]] = 0
@@ -64,6 +69,11 @@ def _unnormalised(
         before = np.concatenate([[0.0], up_to[:-1]])
         share[order[before >= sampling.top_p * up_to[-1]]] = 0
     return share
+
+
+def _check_finite(highest: Any) -> None:
+    if not isfinite(highest):
+        raise NotFiniteError(f"the largest of the logits must be a finite number; got {highest}")
 
 
 def sample(
@@ -87,13 +97,20 @@ def sample(
         ConfigurationError: if a number is out of its range.
     """
     settings = Sampling(temperature, top_k, top_p)
-    return draw(np.asarray(logits), settings, rng or np.random.default_rng())
+    scores = np.asarray(logits)
+    if scores.ndim != 1 or not scores.size:
+        raise ShapeError(f"logits must be one row with at least one number; got {scores.shape}")
+    if scores.dtype.kind != "f":
+        scores = scores.astype(np.float64)
+    return draw(scores, settings, rng or np.random.default_rng())
 
 
 def draw(logits: Float[np.ndarray, " vocab"], sampling: Sampling, rng: np.random.Generator) -> int:
     """One token id; with temperature 0 the most likely one."""
     if sampling.temperature == 0:
-        return int(logits.argmax())
+        chosen = int(logits.argmax())
+        _check_finite(logits[chosen])
+        return chosen
     cumulative = np.cumsum(_unnormalised(logits, sampling), dtype=np.float64)
     # the last value may miss 1 by rounding; scaling the draw keeps ids of probability 0 out
     total = cumulative[-1]

@@ -48,7 +48,9 @@ class _Builder:
     def decoder(self) -> Decoder:
         c = self.c
         classic = c.positions == "sinusoidal"
-        spread = 1 / sqrt(c.embed) if classic or c.tied else 1.0
+        spread = 1 / sqrt(c.embed) if classic else 1.0
+        if c.tied and not classic:  # a token's own logit is embed · spread: it begins near 1
+            spread = 1 / c.embed
         table = self._normal(c.vocabulary, c.embed, spread)
         return Decoder(
             embedding=ScaledEmbedding(table) if classic or c.tied else Embedding(table),

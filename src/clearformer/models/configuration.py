@@ -91,11 +91,13 @@ class ModelConfiguration:
                 _check_size(name, getattr(self, name))
         for name, known in CHOICES.items():
             value = getattr(self, name)
-            if value is not None and value not in known:
+            if value not in known and not (value is None and name != "recipe"):
                 raise ConfigurationError(f"{name} must be one of {', '.join(known)}; got {value!r}")
         for name in ("query_key_norm", "bias", "tied"):
             if getattr(self, name) not in (True, False, None):
-                raise ConfigurationError(f"{name} must be true or false")
+                raise ConfigurationError(
+                    f"{name} must be true or false; got {getattr(self, name)!r}"
+                )
         if not (isinstance(self.dropout, int | float) and 0 <= self.dropout < 1):
             raise ConfigurationError(f"dropout must be at least 0 and below 1; got {self.dropout}")
 
@@ -119,7 +121,8 @@ class ModelConfiguration:
         if shared is not None and (shared > self.heads or self.heads % shared):
             raise ConfigurationError(
                 f"heads must be a multiple of key_value_heads; got heads={self.heads}, "
-                f"key_value_heads={shared}"
+                f"key_value_heads={shared}; try "
+                f"{' or '.join(str(n) for n in _divisors_near(self.heads, shared))}"
             )
 
     @property
@@ -179,10 +182,19 @@ class ModelConfiguration:
 
 def _check_size(name: str, value: Any) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST:
-        raise ConfigurationError(f"{name} must be a whole number of at least 1; got {value!r}")
+        raise ConfigurationError(
+            f"{name} must be a whole number between 1 and {LARGEST}; got {value!r}"
+        )
 
 
 def _given(value: int | None) -> int:
     if value is None:
         raise ConfigurationError("the configuration is not completed")
     return value
+
+
+def _divisors_near(heads: int, wanted: int) -> list[int]:
+    """The largest divisor of `heads` below, and the smallest above."""
+    divisors = [n for n in range(1, min(heads, 4096) + 1) if heads % n == 0]
+    below = [n for n in divisors if n < wanted][-1:]
+    return below + [n for n in divisors if n > wanted][:1]

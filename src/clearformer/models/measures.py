@@ -18,4 +18,4 @@ def perplexity(
     3rd ed., section 3.3.)
     """
     loss: Any = cross_entropy(logits, targets, ignore)
-    return exp(float(loss))
+    return exp(min(float(loss), 709.0))  # beyond, no float holds it

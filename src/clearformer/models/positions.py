@@ -6,6 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from clearformer import ops
+from clearformer.errors import ShapeError
 from clearformer.models.part import Part
 from clearformer.models.tap import Tap
 from clearformer.tensor import Complex, Float, Tensor
@@ -41,6 +42,16 @@ def rotary_turns(length: int, width: int) -> Complex[np.ndarray, "seq half_width
     return turns
 
 
+def _part(table: np.ndarray, start: int, seq: int) -> np.ndarray:
+    """The rows of the positions start … start + seq."""
+    if start + seq > len(table):
+        raise ShapeError(
+            f"this model sees {len(table)} tokens at once; got {start + seq}; "
+            f"give it the last {len(table)}"
+        )
+    return table[start : start + seq]
+
+
 def _angles(length: int, width: int) -> np.ndarray:
     even = np.arange(0, width, 2) / width
     return np.arange(length)[:, None] / BASE**even
@@ -57,7 +68,7 @@ class SinusoidalPositions(Part):
     ) -> Float[Tensor, "batch seq embed"]:
         """Adds the rows start … start + seq of the table."""
         table = sinusoidal_positions(self.length, x.shape[-1], str(x.dtype))
-        position = tap("position", table[start : start + x.shape[-2]])
+        position = tap("position", _part(table, start, x.shape[-2]))
         return tap("positioned", x + position)
 
 
@@ -86,4 +97,4 @@ class RotaryPositions(Part):
     ) -> Float[Tensor, "*lead seq width"]:
         """Turns the positions start … start + seq."""
         turns = rotary_turns(self.length, x.shape[-1])
-        return ops.rotate(x, turns[start : start + x.shape[-2]])
+        return ops.rotate(x, _part(turns, start, x.shape[-2]))

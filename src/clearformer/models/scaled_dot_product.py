@@ -43,6 +43,8 @@ def attention(
 
     Source: Vaswani et al., "Attention Is All You Need", 2017, equation 1 (width is their d_k).
     """
+    query, key, value = _table("query", query), _table("key", key), _table("value", value)
+    mask = None if mask is None else np.asarray(mask)
     _check(query, key, value, mask)
     if not return_weights:
         return ops.attention(query, key, value, mask=mask, causal=causal, scale=scale)
@@ -107,6 +109,7 @@ def self_attention(
     >>> weights.round(3).tolist()
     [[0.401, 0.198, 0.401], [0.164, 0.164, 0.673], [0.178, 0.088, 0.734]]
     """
+    X, W_Q, W_K, W_V = _table("X", X), _table("W_Q", W_Q), _table("W_K", W_K), _table("W_V", W_V)
     for name, matrix in (("W_Q", W_Q), ("W_K", W_K), ("W_V", W_V)):
         if matrix.ndim != 2 or matrix.shape[0] != X.shape[-1]:
             raise ShapeError(
@@ -118,10 +121,20 @@ def self_attention(
     return result
 
 
+def _table(name: str, x: Any) -> Any:
+    """`x` itself; whole numbers, as in a worked example, become float64."""
+    if not isinstance(x, Tensor):
+        raise ShapeError(
+            f"{name} must be an array, got {type(x).__name__}; wrap lists with numpy.array(...)"
+        )
+    if x.ndim < 2:
+        raise ShapeError(f"{name} must have a position and a width axis; got {tuple(x.shape)}")
+    if isinstance(x, np.ndarray) and x.dtype.kind in "biu":
+        return x.astype(np.float64)
+    return x
+
+
 def _check(query: Any, key: Any, value: Any, mask: Any) -> None:
-    for name, x in (("query", query), ("key", key), ("value", value)):
-        if x.ndim < 2:
-            raise ShapeError(f"{name} must have a position and a width axis; got {tuple(x.shape)}")
     if query.shape[-1] != key.shape[-1]:
         raise ShapeError(
             "query and key must have the same width (last axis); "
@@ -132,8 +145,31 @@ def _check(query: Any, key: Any, value: Any, mask: Any) -> None:
             "key and value must have as many positions (the axis before the last); "
             f"got key {tuple(key.shape)}, value {tuple(value.shape)}"
         )
-    if mask is not None and np.asarray(mask).dtype != np.bool_:
+    try:
+        lead = np.broadcast_shapes(query.shape[:-2], key.shape[:-2])
+        np.broadcast_shapes(lead, value.shape[:-2])
+    except ValueError:
+        raise ShapeError(
+            "the leading axes of query, key and value must be equal, or 1; "
+            f"got query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
+        ) from None
+    if mask is None:
+        return
+    scores = (*lead, query.shape[-2], key.shape[-2])
+    if not _fits(mask.shape, scores):
+        raise ShapeError(
+            f"mask must fit the scores (…, query, key) = {scores}; got {tuple(mask.shape)}"
+        )
+    if mask.dtype != np.bool_:
         raise ConfigurationError(
-            f"mask must be boolean, True where looking is allowed; got {np.asarray(mask).dtype}; "
+            f"mask must be boolean, True where looking is allowed; got {mask.dtype}; "
             "for an array of 0 and 1 use mask.astype(bool)"
         )
+
+
+def _fits(shape: tuple[int, ...], scores: tuple[int, ...]) -> bool:
+    """Whether a mask of `shape` can be repeated to that of the scores."""
+    tail = scores[len(scores) - len(shape) :]
+    return len(shape) <= len(scores) and all(
+        size in (1, wanted) for size, wanted in zip(shape, tail, strict=True)
+    )

@@ -72,10 +72,10 @@ class Run:
         Raises:
             ConfigurationError: if a number is out of its range.
         """
+        sampling = Sampling(temperature, top_k, top_p)
         prepared = self.prompt(prompt, tokens)
         for note in prepared.notes:
             warnings.warn(note, stacklevel=2)
-        sampling = Sampling(temperature, top_k, top_p)
         with threads_for_generation(self.configuration.parameter_count):
             return "".join(self.stream(prepared, tokens, sampling, seed=seed, cached=cached))
 
@@ -116,6 +116,8 @@ class Run:
         """Pieces of text as they become certain; none holds half a character."""
         if not 0 <= tokens <= MOST_TOKENS:
             raise ConfigurationError(f"tokens must be between 0 and {MOST_TOKENS:,}; got {tokens}")
+        if seed is not None and seed < 0:
+            raise ConfigurationError(f"seed must be a whole number of at least 0; got {seed}")
         text = TextStream(self.tokenizer)
         for id in prompt.ids:  # what joins the prompt to the first new token belongs to the text
             text.feed(id)

@@ -70,7 +70,8 @@ def _powers(scaled: np.ndarray, k: np.ndarray, allowed: np.ndarray | None) -> np
     if allowed is not None:
         scores = np.where(allowed, scores, scores.dtype.type(-np.inf))
     highest = scores.max(-1, keepdims=True, initial=-np.inf)
-    highest[np.isneginf(highest)] = 0
+    # small rows stay as they are, so that no row's bits depend on what it may not see
+    highest[(np.abs(highest) <= 1.001 * SAFE_SCORE) | np.isneginf(highest)] = 0
     scores -= highest
     return np.exp(scores, out=scores)
 

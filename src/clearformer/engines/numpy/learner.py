@@ -6,7 +6,7 @@ same bits.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
 from itertools import pairwise
 from math import sqrt
@@ -132,7 +132,11 @@ class Learner:
         if self._pool is None:
             return [function(item) for item in items]
         later = [self._pool.submit(function, item) for item in items[1:]]
-        return [function(items[0]), *(future.result() for future in later)]
+        try:
+            first = function(items[0])
+        finally:
+            wait(later)  # also after a mistake nothing may go on writing
+        return [first, *(future.result() for future in later)]
 
 
 class _Worker:
