@@ -18,6 +18,9 @@ from clearformer.errors import ShapeError
 Gradient = Callable[[np.ndarray], tuple[np.ndarray | None, ...]]
 """Given dL/d(result), returns dL/d(input) for each input, None where there is none."""
 
+NOWHERE = -1
+"""The place of an input that is on no tape."""
+
 
 class TapeTensor:
     """An array together with its place on a tape."""
@@ -73,8 +76,8 @@ class _Record:
     def __init__(
         self,
         name: str,
-        inputs: tuple[int, ...],
-        shapes: tuple[tuple[int, ...], ...],
+        inputs: Sequence[int],
+        shapes: Sequence[tuple[int, ...]],
         gradient: Gradient | None,
     ):
         self.name = name
@@ -102,8 +105,11 @@ class Tape:
         self, name: str, value: np.ndarray, inputs: Sequence[Any], gradient: Gradient
     ) -> TapeTensor:
         """Adds the record of an operation and returns its result as a tensor of this tape."""
-        places = tuple(x.index if isinstance(x, TapeTensor) else -1 for x in inputs)
-        shapes = tuple(np.shape(value_of(x)) for x in inputs)
+        places, shapes = [], []
+        for x in inputs:
+            recorded = isinstance(x, TapeTensor)
+            places.append(x.index if recorded else NOWHERE)
+            shapes.append(x.data.shape if recorded else ())
         self._records.append(_Record(name, places, shapes, gradient))
         return TapeTensor(value, self, len(self._records) - 1)
 
@@ -125,7 +131,7 @@ class Tape:
                 continue
             received = gradient(gradients.pop(index))
             for place, shape, part in zip(record.inputs, record.shapes, received, strict=True):
-                if place < 0 or part is None:
+                if place == NOWHERE or part is None:
                     continue
                 share = undo_broadcasting(np.asarray(part), shape)
                 before = gradients.get(place)

@@ -32,8 +32,9 @@ def adamw(
     second *= beta_2
     second += scratch
     np.sqrt(second, out=scratch)
-    scratch *= 1 / sqrt(1 - beta_2**step)
-    scratch += epsilon
+    # √v̂ + ε = (√v + ε c) / c with c = √(1 - β₂ᵗ), which saves one pass over the numbers
+    correction = sqrt(1 - beta_2**step)
+    scratch += epsilon * correction
     np.divide(first, scratch, out=scratch)
-    scratch *= learning_rate / (1 - beta_1**step)
+    scratch *= learning_rate * correction / (1 - beta_1**step)
     parameters -= scratch
