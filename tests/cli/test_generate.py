@@ -3,6 +3,7 @@
 import pytest
 
 import clearformer
+from clearformer.runs.run import Run
 from cli.conftest import TEXT, TINY
 from cli.documents import files_in, only_document
 
@@ -56,6 +57,19 @@ def test_the_cache_changes_nothing(command, trained):
         assert text_of(command, trained, "--seed", seed) == text_of(
             command, trained, "--seed", seed, "--no-cache"
         )
+
+
+@pytest.mark.parametrize("flags, expected", [([], True), (["--no-cache"], False)])
+def test_the_cache_is_used_unless_told_otherwise(command, trained, monkeypatch, flags, expected):
+    asked = []
+
+    def stream(self, prompt, tokens, sampling, *, seed, cached):
+        asked.append(cached)
+        return iter(())
+
+    monkeypatch.setattr(Run, "stream", stream)
+    command("generate", trained, *flags)
+    assert asked == [expected]
 
 
 def test_what_does_not_fit_is_told_once(command, trained):

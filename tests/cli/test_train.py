@@ -171,6 +171,13 @@ def test_the_sizes_of_the_dial_are_what_is_built(command, tmp_path, text_file):
     assert (found["layers"], found["heads"], found["embed"], found["context"]) == (2, 2, 64, 32)
 
 
+def test_minutes_can_end_a_run_instead_of_steps(command, tmp_path, text_file):
+    line = ("train", text_file, "--out", tmp_path / "run", *TINY[:-2], "--minutes", "0.003")
+    shown = command(*line, "--json")
+    assert only_document(shown.out)["steps"] >= 1
+    assert "Train  0.003 minutes" in shown.err
+
+
 def test_an_encoding_can_be_named(command, tmp_path):
     (tmp_path / "ja.txt").write_bytes(("吾輩は猫である。" * 60).encode("shift_jis"))
     assert "--encoding shift_jis" in command("train", tmp_path / "ja.txt").refusal()
@@ -360,23 +367,34 @@ def test_a_changed_text_is_refused_on_resume(command, tmp_path, text_file):
     run = tmp_path / "run"
     command("train", text_file, "--out", run, *TINY)
     text_file.write_text(TEXT + "more", "utf-8")
-    assert "changed" in command("train", "--resume", "--out", run, "--steps", 15).refusal()
-    assert "changed" in command("train", text_file, "--resume", "--out", run).refusal()
+    for arguments in (["--steps", 15], [text_file]):
+        line = command("train", "--resume", "--out", run, *arguments).refusal()
+        assert "it has changed since, or is another" in line
 
 
-def begun(tmp_path, text_file, script=None, *more):
-    """A training process that has made its first step."""
-    program = ["-c", script] if script else ["-m", "clearformer"]
-    arguments = ["train", text_file, "--out", tmp_path / "run", *TINY[:-1], "1000000", *more]
-    process = subprocess.Popen(
-        [sys.executable, *program, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=ENVIRONMENT,
-    )
-    wait_for(process, tmp_path / "run" / "log.jsonl")
-    return process
+@pytest.fixture
+def begun(tmp_path, text_file):
+    """Starts training processes that have made their first step; none of them outlives the test."""
+    processes = []
+
+    def begin(script=None, *more):
+        program = ["-c", script] if script else ["-m", "clearformer"]
+        arguments = ["train", text_file, "--out", tmp_path / "run", *TINY[:-1], "1000000", *more]
+        process = subprocess.Popen(
+            [sys.executable, *program, *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=ENVIRONMENT,
+        )
+        processes.append(process)
+        wait_for(process, tmp_path / "run" / "log.jsonl")
+        return process
+
+    yield begin
+    for process in processes:
+        process.kill()
+        process.communicate(timeout=30)
 
 
 def wait_for(process, path):
@@ -390,8 +408,8 @@ def wait_for(process, path):
 
 @posix
 @pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_saves_and_the_run_can_go_on(tmp_path, text_file, command, number, status):
-    process = begun(tmp_path, text_file)
+def test_a_signal_saves_and_the_run_can_go_on(tmp_path, begun, command, number, status):
+    process = begun()
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (status, "")
@@ -424,8 +442,8 @@ entry(sys.argv[1:])
 
 
 @posix
-def test_a_second_ctrl_c_stops_at_once_and_leaves_no_half_run(tmp_path, text_file):
-    process = begun(tmp_path, text_file, SLOW_SAVE)
+def test_a_second_ctrl_c_stops_at_once_and_leaves_no_half_run(tmp_path, begun):
+    process = begun(SLOW_SAVE)
     process.send_signal(signal.SIGINT)
     wait_for(process, tmp_path / "saving")
     process.send_signal(signal.SIGINT)
@@ -436,15 +454,15 @@ def test_a_second_ctrl_c_stops_at_once_and_leaves_no_half_run(tmp_path, text_fil
 
 
 @posix
-def test_a_killed_run_can_go_on(tmp_path, text_file, command):
-    process = begun(tmp_path, text_file, None, "--save-seconds", "0.001")
+def test_a_killed_run_can_go_on(tmp_path, begun, command):
+    process = begun(None, "--save-seconds", "0.001")
     wait_for(process, tmp_path / "run" / "checkpoints")
     for _ in range(1000):
         if any((tmp_path / "run" / "checkpoints").glob("step-??????")):
             break
         time.sleep(0.01)
     process.kill()
-    process.communicate(timeout=30)
+    process.wait(timeout=30)
     stopped = clearformer.load(tmp_path / "run").step
     shown = command(
         "train", "--resume", "--out", tmp_path / "run", "--steps", stopped + 1, "--json"

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from clearformer.errors import NotFiniteError
+from clearformer.training.evaluation import evaluate
 from clearformer.training.events import Reporter
 from clearformer.training.loop import STEPS
 from clearformer.training.options import TrainingOptions
@@ -35,6 +36,14 @@ def trained(**options):
     training, heard = tiny.loop(**options), Listener()
     training.run(heard, never)
     return training, heard.steps
+
+
+@pytest.mark.parametrize("recipe", ["modern", "classic"])
+def test_a_step_keeps_to_the_axes_that_are_annotated(checked_shapes, recipe):
+    training = tiny.loop(tiny.prepared(recipe=recipe, dropout=0.1), batch=3, accumulation=2)
+    training.one_step()
+    validation = tiny.prepared().validation
+    assert evaluate(training.learner.model, validation, context=8, characters=9).tokens == 57
 
 
 def test_the_loss_falls():

@@ -44,19 +44,16 @@ def generate(
       clearformer generate runs/my-text --top-p 0.9 --seed 7
     """
     from clearformer.engines.threads import threads_for_generation
-    from clearformer.errors import ConfigurationError
     from clearformer.generation.sampling import Sampling
     from clearformer.runs.run import load
 
     sampling = Sampling(temperature, top_k, top_p)
-    if seed is not None and seed < 0:
-        raise ConfigurationError(f"seed must be at least 0; got {seed}")
     trained = load(run)
     prepared = trained.prompt(prompt, tokens)
+    pieces = trained.stream(prepared, tokens, sampling, seed=seed, cached=not no_cache)
     for note in prepared.notes:
         click.echo(f"note: {printable(note)}", err=True)
     begun = time.perf_counter()
-    pieces = trained.stream(prepared, tokens, sampling, seed=seed, cached=not no_cache)
     text = ""
     if not as_json:
         click.echo(printable(prompt), nl=False)

@@ -1,7 +1,9 @@
 """`clearformer`: finds the command, and turns every error into one line and an exit status."""
 
+import io
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
@@ -9,6 +11,7 @@ from typing import Any
 
 import click
 
+from clearformer.cli.output import printable
 from clearformer.errors import ClearformerError, Interrupted
 from clearformer.version import __version__
 
@@ -48,6 +51,16 @@ class _Commands(click.Group):
             raise click.UsageError(f"there is no command {name!r}; {hint}", ctx)
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """As click does it, but stopping and a reader that is gone keep their exit status."""
+        try:
+            return super().invoke(ctx)
+        except Interrupted as stop:
+            _tell(str(stop))
+            return INTERRUPTED if stop.signal == INTERRUPTED - 128 else TERMINATED
+        except BrokenPipeError:
+            return _reader_is_gone()
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -85,28 +98,35 @@ def entry(arguments: Sequence[str] | None = None) -> None:
     debug = "--debug" in arguments
     # --debug is allowed anywhere, so that it can be added at the end of a line that failed
     arguments = [argument for argument in arguments if argument != "--debug"]
+    for stream in (sys.stdout, sys.stderr):  # what an old encoding lacks is shown as its number
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(_run(arguments, debug))
 
 
 def _run(arguments: list[str], debug: bool) -> int:
     try:
         status = clearformer.main(arguments, prog_name="clearformer", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # None where it was closed from the start
+            sys.stdout.flush()
         return status if isinstance(status, int) else 0
-    except Interrupted as stop:
-        _tell(str(stop))
-        return INTERRUPTED if stop.signal == INTERRUPTED - 128 else TERMINATED
     except (KeyboardInterrupt, click.Abort):
         _tell("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except BrokenPipeError:
+        return _reader_is_gone()
     except (ClearformerError, click.ClickException, MemoryError, OSError) as error:
         if debug:
-            raise
-        _tell(_in_one_line(error))
+            traceback.print_exc()
+        else:
+            _tell(_in_one_line(error))
         return FAULT
+
+
+def _reader_is_gone() -> int:
+    """The reader, such as `head`, has seen enough; what is still to be written goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
 
 def _in_one_line(error: BaseException) -> str:
@@ -117,12 +137,12 @@ def _in_one_line(error: BaseException) -> str:
         return error.format_message()
     if isinstance(error, MemoryError):
         return "there is not enough memory; try smaller sizes, such as --size small"
-    return " ".join(str(error).split())
+    return str(error)
 
 
 def _tell(line: str) -> None:
-    click.echo(f"clearformer: {line}", err=True)
+    click.echo(f"clearformer: {printable(' '.join(line.split()))}", err=True)
 
 
 def _show_note(message: Any, *_: Any, **__: Any) -> None:
-    click.echo(f"note: {message}", err=True)
+    click.echo(f"note: {printable(str(message))}", err=True)

@@ -1,6 +1,7 @@
 """What commands print: one JSON document, or words for a person."""
 
 import json
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,10 @@ import click
 
 def show_json(document: Mapping[str, Any]) -> None:
     """Prints exactly one strict JSON document to standard output."""
-    click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    wide = encoding.lower().startswith("utf")
+    written = json.dumps(document, ensure_ascii=not wide, allow_nan=False)
+    click.echo("".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in written))
 
 
 def printable(text: str) -> str:

@@ -56,7 +56,8 @@ class TrainingDisplay(Reporter):
         length = f"{start.steps:,} steps" if start.steps else f"{start.minutes:g} minutes"
         self._print(
             f"Train  {length} of {start.batch} × {model.context} tokens on {start.workers} "
-            f"thread{'s' * (start.workers > 1)} into {start.folder}; Ctrl-C stops and saves\n"
+            f"thread{'s' * (start.workers > 1)} into {printable(str(start.folder))}; "
+            "Ctrl-C stops and saves\n"
         )
         if sys.stderr.isatty():
             self._start_bar()

@@ -1,6 +1,7 @@
 """`clearformer train`: trains a small language model on a text."""
 
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
@@ -26,7 +27,7 @@ from clearformer.training.options import TrainingOptions
     help="Of the files, such as shift_jis or utf-16.  [default: utf-8]",
 )  # fmt: skip
 @click.option(
-    "--tokenizer", type=click.Choice(["characters", "words", "bytepair"]), default="characters",
+    "--tokenizer", type=click.Choice(["characters", "words", "bytepair"]),
     cls=Section, section="The run", help="What a token is.  [default: characters]",
 )  # fmt: skip
 @click.option(
@@ -52,7 +53,7 @@ def train(
     out: Path | None,
     resume: bool,
     encoding: str,
-    tokenizer: str,
+    tokenizer: str | None,
     vocab: int | None,
     model: str,
     engine: str,
@@ -96,9 +97,10 @@ def train(
 
 
 def _show(summary: dict[str, Any], sample: str, path: Path) -> None:
-    click.echo(f"\nWhat it writes after {summary['steps']:,} steps:\n")
-    for line in printable(sample).splitlines():
-        click.echo(f"    {line}")
+    if sample:  # a finished run that was resumed has written before
+        click.echo(f"\nWhat it writes after {summary['steps']:,} steps:\n")
+        for line in printable(sample).splitlines():
+            click.echo(f"    {line}")
     loss = summary["validation_loss"]
     if loss is not None:
         click.echo(
@@ -106,8 +108,8 @@ def _show(summary: dict[str, Any], sample: str, path: Path) -> None:
             f"{summary['validation_perplexity']:,.1f}, "
             f"{summary['bits_per_character']:.3f} bits per character."
         )
-    name = f'"{path}"' if " " in str(path) else str(path)
-    click.echo(f"\nThe run is in {path}. Next:\n")
+    name = quote(printable(str(path)))
+    click.echo(f"\nThe run is in {printable(str(path))}. Next:\n")
     click.echo(f'    clearformer generate {name} --prompt "…"')
     click.echo(f'    clearformer explain --run {name} "a sentence of yours"')
     click.echo(f"    clearformer evaluate {name}")

@@ -113,11 +113,20 @@ class Run:
         seed: int | None = None,
         cached: bool = True,
     ) -> Iterator[str]:
-        """Pieces of text as they become certain; none holds half a character."""
+        """Pieces of text as they become certain; none holds half a character.
+
+        Raises:
+            ConfigurationError: at once, if a number is out of its range.
+        """
         if not 0 <= tokens <= MOST_TOKENS:
             raise ConfigurationError(f"tokens must be between 0 and {MOST_TOKENS:,}; got {tokens}")
         if seed is not None and seed < 0:
             raise ConfigurationError(f"seed must be a whole number of at least 0; got {seed}")
+        return self._pieces(prompt, tokens, sampling, seed, cached)
+
+    def _pieces(
+        self, prompt: Prompt, tokens: int, sampling: Sampling, seed: int | None, cached: bool
+    ) -> Iterator[str]:
         text = TextStream(self.tokenizer)
         for id in prompt.ids:  # what joins the prompt to the first new token belongs to the text
             text.feed(id)
@@ -199,16 +208,21 @@ def load(path: str | Path) -> Run:
     """
     folder = RunFolder.open(Path(path))
     tokenizer = load_tokenizer(folder.tokenizer_path)
-    document = folder.configuration
     configuration = model_configuration(folder, tokenizer)
     saved = latest_model(folder.checkpoints)
     for note in saved.notes:
         warnings.warn(note, stacklevel=2)
-    start = document.get("start_token", 0)
-    if not isinstance(start, int) or not 0 <= start < tokenizer.vocabulary_size:
-        raise RunError(f"{folder.path}/run.json: start_token {start!r} is not in the vocabulary")
+    start = start_token(folder, tokenizer)
     model = model_from(configuration, saved)
     return Run(model, tokenizer, configuration, folder.path, saved.step, start)
+
+
+def start_token(folder: RunFolder, tokenizer: Tokenizer) -> int:
+    """What run.json says that generation begins with; 0 where it says nothing."""
+    start = folder.configuration.get("start_token", 0)
+    if type(start) is not int or not 0 <= start < tokenizer.vocabulary_size:
+        raise RunError(f"{folder.path}/run.json: start_token {start!r} is not in the vocabulary")
+    return start
 
 
 def model_configuration(folder: RunFolder, tokenizer: Tokenizer) -> ModelConfiguration:
@@ -232,12 +246,25 @@ def model_configuration(folder: RunFolder, tokenizer: Tokenizer) -> ModelConfigu
     return configuration
 
 
+def require_model(configuration: ModelConfiguration, saved: Checkpoint) -> None:
+    """Refuses a save of another model, also where all shapes are the same."""
+    if saved.state.get("model") != configuration.to_json():
+        raise RunError(
+            f"{saved.path} is a save of another model than run.json describes; "
+            "one of the two was changed"
+        )
+
+
 def model_from(configuration: ModelConfiguration, saved: Checkpoint) -> Decoder:
-    """The decoder with the weights of a save, whose shapes are checked before it is built."""
+    """The decoder with the weights of a save; that they belong to it is checked before."""
+    require_model(configuration, saved)
     if sum(array.size for array in saved.model.values()) != configuration.parameter_count:
         raise RunError(f"{saved.path} does not hold the weights of the model in run.json")
     skeleton = build_decoder(configuration, None)
     shapes = {name: array.shape for name, array in skeleton.parameters().items()}
     if {name: array.shape for name, array in saved.model.items()} != shapes:
         raise RunError(f"{saved.path} does not hold the weights of the model in run.json")
+    for name, array in saved.model.items():
+        if array.dtype.kind != "f" or not np.isfinite(array).all():
+            raise RunError(f"{saved.path}: {name} is not made of finite floating-point numbers")
     return skeleton.with_parameters(lambda name, _: saved.model[name])

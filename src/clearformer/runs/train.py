@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 from difflib import get_close_matches
 from pathlib import Path
 from platform import python_version
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,16 @@ from clearformer.generation.generate import generate
 from clearformer.generation.sampling import Sampling
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration
-from clearformer.runs.run import Run, model_configuration
+from clearformer.runs.run import Run, model_configuration, require_model, start_token
 from clearformer.runs.sources import corpus_of, corpus_of_run, require_same_text
 from clearformer.text.corpus import Corpus
 from clearformer.text.split import split_text
 from clearformer.text.tokenizer import Tokenizer, load_tokenizer, save_tokenizer
 from clearformer.training import saves
-from clearformer.training.checkpoint import load_latest, remove_stale
+from clearformer.training.checkpoint import latest_model, load_latest, remove_stale
 from clearformer.training.events import Reporter, Start
 from clearformer.training.lock import RunLock
+from clearformer.training.memory import require_memory
 from clearformer.training.objective import next_token_loss
 from clearformer.training.options import TrainingOptions
 from clearformer.training.preparation import VALIDATION, Prepared, model_dials, prepare
@@ -43,7 +45,7 @@ def train(
     out: str | Path | None = None,
     resume: bool = False,
     size: str | None = None,
-    tokenizer: str = "characters",
+    tokenizer: str | None = None,
     vocab: int | None = None,
     encoding: str = "utf-8",
     engine: str = "numpy",
@@ -57,7 +59,7 @@ def train(
         out: the run folder; `runs/NAME` unless given.
         resume: go on with the run in `out`; its text and dials are read from there.
         size: tiny, small, medium or large; each part can be set by itself, too.
-        tokenizer: characters, words or bytepair.
+        tokenizer: characters (unless given), words or bytepair.
         vocab: at most so many tokens.
         encoding: of the files.
         engine: numpy.
@@ -77,13 +79,15 @@ def train(
     if resume:
         if out is None:
             raise ConfigurationError("resume needs the folder of the run: name it with --out RUN")
+        chosen = {"size": size, "tokenizer": tokenizer, "vocab": vocab, **model_given}
+        _refuse_changes({**chosen, **training_given})
         return _resume(RunFolder.open(Path(out)), text, encoding, training_given, reporter)
     options = TrainingOptions(**training_given)
     workers = options.workers or suitable_workers(options.batch)
     corpus = corpus_of(text, encoding)
     prepared = prepare(
         corpus,
-        kind=tokenizer,
+        kind=tokenizer or "characters",
         vocabulary=vocab,
         dials=model_dials(size, model_given),
         options=options,
@@ -116,10 +120,13 @@ def _resume(
     configuration = model_configuration(folder, tokenizer)
     try:
         options = TrainingOptions.from_json(document["training"])  # type: ignore[arg-type]
-        workers, start = document["workers"], document["start_token"]
+        workers = TrainingOptions(workers=document["workers"]).workers  # type: ignore[arg-type]
         engine = document["engine"]
-        if not (isinstance(workers, int) and isinstance(start, int) and isinstance(engine, str)):
-            raise ConfigurationError("workers, start_token or engine is of the wrong type")
+        if workers is None or "start_token" not in document or not isinstance(engine, str):
+            raise ConfigurationError("workers, start_token or engine is missing or wrong")
+        require_memory(configuration, options.batch, workers)
+        if saves.finished(folder.checkpoints):
+            require_model(configuration, latest_model(folder.checkpoints))
     except (KeyError, TypeError, ConfigurationError) as fault:
         raise RunError(f"{folder.path}/run.json is damaged: {fault}") from None
     if text is None:
@@ -127,7 +134,8 @@ def _resume(
     else:
         corpus = corpus_of(text, encoding)
         require_same_text(folder, corpus)
-    options = _lengthened(options, training_given)
+    start = start_token(folder, tokenizer)
+    longer = _lengthened(options, training_given)
     train_text, validation_text = split_text(corpus.text, VALIDATION)
     train_ids, validation = tokenizer.encode(train_text), tokenizer.encode(validation_text)
     first = len(tokenizer.decode(validation[:1])) if len(validation) else 0
@@ -138,16 +146,22 @@ def _resume(
     with RunLock(folder.path):
         for name in remove_stale(folder.checkpoints):
             reporter.note(f"{name}, left by an interrupted save, was removed")
-        return _train(folder, prepared, options, workers, engine, start, reporter)
+        if longer != options:  # so that the next resume goes to the same end
+            folder.write_configuration({**document, "training": longer.to_json()})
+        return _train(folder, prepared, longer, workers, engine, start, reporter)
+
+
+def _refuse_changes(given: Mapping[str, Any]) -> None:
+    """Nothing but the length may change on the way."""
+    for name, value in given.items():
+        if value is not None and name not in ("steps", "minutes"):
+            raise ConfigurationError(
+                f"a resumed run keeps its dials; only steps or minutes can change, not {name}"
+            )
 
 
 def _lengthened(options: TrainingOptions, given: Mapping[str, Any]) -> TrainingOptions:
-    """The options of the run with another length; nothing else may change on the way."""
-    other = sorted(set(given) - {"steps", "minutes"})
-    if other:
-        raise ConfigurationError(
-            f"a resumed run keeps its dials; only steps or minutes can change, not {other[0]}"
-        )
+    """The options of the run with another length."""
     if not given:
         return options
     return replace(options, **{"steps": None, "minutes": None, **given})
@@ -195,7 +209,7 @@ def _train(
     if stopped_by is not None:
         raise Interrupted(
             f"stopped after step {session.loop.step:,} and saved; go on with: "
-            f"clearformer train --resume --out {folder.path}",
+            f"clearformer train --resume --out {quote(str(folder.path))}",
             stopped_by,
         )
     return Run(

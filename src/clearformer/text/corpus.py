@@ -175,6 +175,10 @@ def _mark(path: Path, raw: bytes, codec: codecs.CodecInfo) -> bytes:
 def _decoded(path: Path, raw: bytes, start: int, codec: codecs.CodecInfo) -> str:
     if codec.name in ("utf-8", "utf-8-sig"):
         _refuse_wide(path, raw)
+    elif codec.name.startswith(("utf-16", "utf-32")) and _is_plain(raw):
+        raise TextError(
+            f"{_shown(path)} is not {codec.name}: it is valid UTF-8; leave --encoding out"
+        )
     try:
         return str(memoryview(raw)[start:], codec.name)
     except UnicodeDecodeError as fault:
@@ -185,6 +189,11 @@ def _decoded(path: Path, raw: bytes, start: int, codec: codecs.CodecInfo) -> str
         f"{_shown(path)} is not {codec.name}: byte {place:,} (0x{raw[place]:02X}) does not fit; "
         f"{_advice(raw, place, codec)}"
     )
+
+
+def _is_plain(raw: bytes) -> bool:
+    """Whether this is ASCII, which in pairs is UTF-16, too, of rare Chinese characters."""
+    return raw.isascii() and 0 not in raw and wide_encoding(raw) is None
 
 
 def _refuse_wide(path: Path, raw: bytes) -> None:

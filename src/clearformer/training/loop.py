@@ -66,6 +66,7 @@ class Loop:
             if pause():
                 break
 
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # it is looked for below
     def one_step(self) -> tuple[float, float, float]:
         """One update; returns its loss, learning rate and gradient norm."""
         inputs, targets = self.batches.next()

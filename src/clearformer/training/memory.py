@@ -45,11 +45,12 @@ def require_memory(configuration: ModelConfiguration, batch: int, workers: int) 
     needed = training_bytes(configuration, batch, workers)
     there = machine_bytes()
     if there is not None and needed > there:
-        c = configuration
+        c = configuration.completed
         raise ConfigurationError(
             f"this model would need about {in_words(needed)} of memory to train and this machine "
             f"has {in_words(there)} (layers={c.layers}, heads={c.heads}, embed={c.embed}, "
-            f"context={c.context}, batch={batch}, vocabulary={c.vocabulary}); "
+            f"hidden={c.hidden}, context={c.context}, vocabulary={c.vocabulary}, batch={batch}, "
+            f"workers={workers}); "
             "choose smaller sizes, such as --size small"
         )
 

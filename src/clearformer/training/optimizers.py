@@ -60,6 +60,13 @@ class AdamW:
         }
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
-        """Takes back what `state` gave."""
+        """Takes back what `state` gave.
+
+        Raises:
+            ValueError: it is the state of other parameters.
+        """
+        kinds = {name: (array.shape, array.dtype) for name, array in state.items()}
+        if kinds != {name: (view.shape, view.dtype) for name, view in self.state().items()}:
+            raise ValueError("the optimizer's arrays are those of other parameters")
         for name, view in self.state().items():
             view[...] = state[name]

@@ -10,6 +10,7 @@ RUN/run.json        configuration, written whole or not at all
 
 import copy
 import os
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -28,6 +29,9 @@ CONFIGURATION = "run.json"
 
 LARGEST_CONFIGURATION = 10_000_000
 """Bytes of a `run.json`."""
+
+SAMPLE = re.compile(rb"^=== step ([0-9]{1,18}) ===$", re.MULTILINE)
+"""The header line of a sample."""
 
 FILES = (
     CONFIGURATION,
@@ -161,6 +165,20 @@ class RunFolder:
         content = f"=== step {step} ===\n{text}\n\n".encode("utf-8", "backslashreplace")
         with in_one_line("write", path, len(content)), path.open("ab") as file:
             file.write(content)
+
+    def truncate_samples(self, step: int) -> None:
+        """Drops the samples of steps beyond `step`, which a resumed run writes again.
+
+        Raises:
+            RunError: the disk refuses; the samples are as they were.
+        """
+        path = self.path / "samples.txt"
+        with in_one_line("write", path):
+            content = path.read_bytes() if path.exists() else b""
+            for header in SAMPLE.finditer(content):
+                if int(header[1]) > step:
+                    replace_file(path, content[: header.start()])
+                    return
 
     def discard(self) -> None:
         """Removes a run this object created in which nothing was saved, and parents it made.

@@ -12,6 +12,6 @@ def learning_rate(options: TrainingOptions, progress: float) -> float:
     factor = 1.0
     if progress < options.warm_up:
         factor = progress / options.warm_up
-    elif progress > options.decay_from:
-        factor = (1 - progress) / (1 - options.decay_from)
+    if progress > options.decay_from:  # also while it still rises: whichever is less
+        factor = min(factor, (1 - progress) / (1 - options.decay_from))
     return options.learning_rate * max(factor, 0.0)

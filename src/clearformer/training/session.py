@@ -2,12 +2,12 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from clearformer.errors import RunError
+from clearformer.errors import NotFiniteError, RunError
 from clearformer.text.batches import Batches
 from clearformer.training.checkpoint import Checkpoint, save_checkpoint
 from clearformer.training.evaluation import Evaluation, evaluate
@@ -53,6 +53,7 @@ class Session:
         self.loop = Loop(learner, batches, optimizer, options)
         self.evaluation: Evaluation | None = None
         self._evaluations = 0
+        self._logged_step = -1
         self._evaluated_step = -1
         self._evaluation_seconds = 0.0
         self._saved_step = -1
@@ -66,10 +67,11 @@ class Session:
             NotFiniteError: the loss or a gradient is NaN or infinite; the last save is kept.
             RunError: a save could not be written; earlier ones are intact.
         """
-        with self.learner.running(), Interrupt() as interrupt:
+        quiet = np.errstate(over="ignore", invalid="ignore", divide="ignore")  # looked for anyway
+        with self.learner.running(), quiet, Interrupt() as interrupt:
             self.loop.run(_Ears(self), lambda: interrupt.number is not None)
             if interrupt.number is None and self._evaluated_step != self.loop.step:
-                self._evaluate()  # a finished run was resumed
+                self.evaluation = self._measured()  # a finished run was resumed: all is written
             self.save()
         return interrupt.number
 
@@ -80,8 +82,7 @@ class Session:
             RunError: the save is of a model with other parameters.
         """
         named = self.learner.named(self.learner.parameters)
-        shapes = {name: array.shape for name, array in checkpoint.model.items()}
-        if shapes != {name: view.shape for name, view in named.items()}:
+        if _kinds(checkpoint.model) != _kinds(named):
             raise RunError(
                 f"{checkpoint.path} does not hold the parameters that run.json describes; "
                 "one of the two was changed"
@@ -89,26 +90,30 @@ class Session:
         for name, view in named.items():
             view[...] = checkpoint.model[name]
         loop, state = self.loop, checkpoint.state
-        loop.optimizer.restore(checkpoint.optimizer)
         try:
+            loop.optimizer.restore(checkpoint.optimizer)
             loop.batches.restore(state["batches"])  # type: ignore[arg-type]
-            loop.step = int(state["step"])  # type: ignore[call-overload]
-            loop.tokens_seen = int(state["tokens_seen"])  # type: ignore[call-overload]
-            loop.seconds = float(state["seconds"])  # type: ignore[arg-type]
-            loop.other_seconds = float(state["other_seconds"])  # type: ignore[arg-type]
+            loop.step = _count(state, "step")
+            loop.tokens_seen = _count(state, "tokens_seen")
+            loop.seconds = _seconds(state, "seconds")
+            loop.other_seconds = _seconds(state, "other_seconds")
             loss = state["recent_loss"]
             loop.recent_loss = math.nan if loss is None else float(loss)  # type: ignore[arg-type]
-            self._evaluations = int(state["evaluations"])  # type: ignore[call-overload]
+            self._evaluations = _count(state, "evaluations")
+            if loop.step != checkpoint.step:
+                raise ValueError(f"step {loop.step} in a save of step {checkpoint.step}")
         except (KeyError, TypeError, ValueError) as fault:
             raise RunError(f"{checkpoint.path}: state.json is damaged ({fault!r})") from None
         self._saved_step = loop.step
         self.folder.truncate_log(loop.step)
+        self.folder.truncate_samples(loop.step)
 
     def save(self) -> None:
         """Writes a save, unless there is one of this step already."""
         loop = self.loop
         if loop.step == self._saved_step:
             return
+        self._require_finite()
         begun = time.monotonic()
         save_checkpoint(
             self.folder.checkpoints,
@@ -123,12 +128,25 @@ class Session:
                 "recent_loss": loop.recent_loss if math.isfinite(loop.recent_loss) else None,
                 "evaluations": self._evaluations,
                 "batches": loop.batches.state(),
+                "model": self.prepared.model.to_json(),
             },
         )
         self._saved_step, self._saved_at = loop.step, time.monotonic()
         self._save_seconds = self._saved_at - begun
         loop.other_seconds += self._save_seconds
         self.reporter.saved(loop.step)
+
+    def _require_finite(self) -> None:
+        """Never puts what is broken over what is good."""
+        for name, weight in self.learner.named(self.learner.parameters).items():
+            if not np.isfinite(weight).all():
+                raise NotFiniteError(
+                    f"after step {self.loop.step} the first weight that is not finite is {name}; "
+                    f"that was not saved; {self._advice()}"
+                )
+
+    def _advice(self) -> str:
+        return f"try a learning rate below {self.options.learning_rate:g}"
 
     def summary(self) -> dict[str, Any]:
         """What the run has reached, under the names of `train --json`."""
@@ -165,6 +183,9 @@ class Session:
             self.save()
 
     def _log_step(self, step: Step) -> None:
+        if step.step == self._logged_step:
+            return
+        self._logged_step = step.step
         self.folder.log(
             {
                 "step": step.step,
@@ -180,16 +201,10 @@ class Session:
     def _evaluate(self) -> None:
         """Measures the validation loss, where there is a part to measure it on; writes a sample."""
         begun = time.monotonic()
-        prepared, step = self.prepared, self.loop.step
+        step = self.loop.step
         self._evaluated_step = step
-        if len(prepared.validation) >= 2:
-            self.evaluation = evaluate(
-                self.learner.model,
-                prepared.validation,
-                context=prepared.model.context,
-                characters=prepared.validation_characters,
-                spread=self.learner.spread,
-            )
+        self.evaluation = self._measured()
+        if self.evaluation is not None:
             self._log_evaluation(step, self.evaluation)
             self.reporter.evaluated(step, self.evaluation)
         if self.sample is not None:
@@ -198,6 +213,26 @@ class Session:
             self.reporter.sampled(step, text)
         self._evaluation_seconds += time.monotonic() - begun
         self.loop.other_seconds += time.monotonic() - begun
+
+    def _measured(self) -> Evaluation | None:
+        """The loss on the validation part; None where there is none."""
+        prepared = self.prepared
+        if len(prepared.validation) < 2:
+            return None
+        found = evaluate(
+            self.learner.model,
+            prepared.validation,
+            context=prepared.model.context,
+            characters=prepared.validation_characters,
+            spread=self.learner.spread,
+        )
+        if not math.isfinite(found.loss):
+            self._require_finite()
+            raise NotFiniteError(
+                f"after step {self.loop.step} the validation loss is {found.loss}; the last save "
+                f"is kept; {self._advice()}"
+            )
+        return found
 
     def _log_evaluation(self, step: int, evaluation: Evaluation) -> None:
         self.folder.log(
@@ -209,6 +244,24 @@ class Session:
                 "seconds": self.loop.seconds,
             }
         )
+
+
+def _kinds(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    return {name: (array.shape, array.dtype) for name, array in arrays.items()}
+
+
+def _count(state: Mapping[str, object], name: str) -> int:
+    value = state[name]
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{name} is {value!r}")
+    return value
+
+
+def _seconds(state: Mapping[str, object], name: str) -> float:
+    value = state[name]
+    if type(value) not in (int, float) or value < 0:  # type: ignore[operator]
+        raise ValueError(f"{name} is {value!r}")
+    return float(value)  # type: ignore[arg-type]
 
 
 class _Ears(Reporter):

@@ -44,7 +44,9 @@ class Learner:
         self._workers = [_Worker(self, loss) for _ in range(workers)]
         self.gradients = self._workers[0].gradients
         self.pieces = _pieces(self.matrices, len(self.parameters), workers)
-        self._pool = ThreadPoolExecutor(workers - 1) if workers > 1 else None
+        self._pool = (
+            ThreadPoolExecutor(workers - 1, initializer=_keep_silent) if workers > 1 else None
+        )
         self._fresh = True
 
     def view(self, buffer: np.ndarray, name: str) -> np.ndarray:
@@ -137,6 +139,11 @@ class Learner:
         finally:
             wait(later)  # also after a mistake nothing may go on writing
         return [first, *(future.result() for future in later)]
+
+
+def _keep_silent() -> None:
+    """What is not finite is looked for after each step; NumPy need not warn of it, too."""
+    np.seterr(over="ignore", invalid="ignore", divide="ignore")
 
 
 class _Worker:
