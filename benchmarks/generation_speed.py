@@ -1,7 +1,7 @@
 """Tokens per second of one stream, with the key–value cache; against PyTorch eager.
 
-    python benchmarks/generation.py
-    python benchmarks/generation.py --size large --vocabulary 50257 --tokens 256 --json
+    python benchmarks/generation_speed.py
+    python benchmarks/generation_speed.py --size large --vocabulary 50257 --tokens 256 --json
 
 A repeat is one whole generation after a prompt of one token, as `run.generate` does it: preparing
 the weights, reading the prompt, every token drawn. Both sides have the same weights and windows.
@@ -104,7 +104,7 @@ def _require(setting: Setting, made: int) -> None:
 def run(setting: Setting, threads: int, turns: int, repeats: int) -> Report:
     """Measures all sides that are there."""
     settings = {**asdict(setting), "threads": threads, "turns": turns, "per_turn": repeats}
-    report = Report("generation", settings, "tokens per second (a ratio above 1 is faster)")
+    report = Report("generation_speed", settings, "tokens per second (a ratio above 1 is faster)")
     report.look_around()
     sides = {"clearformer": Side(ours, setting=setting, threads=threads)}
     if find_spec("torch"):
