@@ -27,9 +27,11 @@ def evaluate(
       clearformer evaluate runs/my-text
       clearformer evaluate runs/my-text another-text.txt --context 32
     """
+    from clearformer.cli.progress import Counter
     from clearformer.runs.run import load
 
-    found = load(run).evaluate(text, context=context, encoding=encoding)
+    with Counter("measuring") as counter:
+        found = load(run).evaluate(text, context=context, encoding=encoding, progress=counter.show)
     if as_json:
         show_json(
             {

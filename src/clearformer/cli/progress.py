@@ -13,6 +13,7 @@ from clearformer.training.events import Reporter, Start, Step
 
 PLAIN_SECONDS = 10.0  # between lines where there is no terminal
 BAR_SECONDS = 0.1  # between changes of the bar
+MANY_CHARACTERS = 5_000_000  # byte pairs of so many take about two seconds
 
 
 class TrainingDisplay(Reporter):
@@ -76,6 +77,16 @@ class TrainingDisplay(Reporter):
         self._task = self._bar.add_task("train", total=1.0, step="0", told="")
         self._bar.start()
 
+    def preparing(self, characters: int) -> None:
+        """Says so where it may take seconds."""
+        if characters > MANY_CHARACTERS:
+            self._print(f"Cutting {characters:,} characters into tokens …")
+
+    def evaluating(self, step: int) -> None:
+        """Shows in the bar that the steps pause."""
+        if self._bar:
+            self._bar.update(self._task, told="measuring on the validation part …")
+
     def note(self, text: str) -> None:
         """Shows it as a line."""
         self._print(f"note: {printable(text)}")
@@ -121,3 +132,31 @@ def _clock(seconds: float) -> str:
     whole = int(min(seconds, 359_999))
     hours, rest = divmod(whole, 3600)
     return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"
+
+
+class Counter:
+    """Percent in one line of the terminal, for work that takes over two seconds."""
+
+    def __init__(self, doing: str):
+        self._doing = doing
+        self._shown_at = self._begun = time.monotonic()
+        self._is_shown = False
+
+    def __enter__(self) -> "Counter":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._is_shown:
+            click.echo("\r" + " " * (len(self._doing) + 8) + "\r", err=True, nl=False)
+
+    def show(self, share: float) -> None:
+        """Shows the share that is done, a few times a second."""
+        now = time.monotonic()
+        if now - self._begun > 1 and now - self._shown_at > BAR_SECONDS and sys.stderr.isatty():
+            self._shown_at, self._is_shown = now, True
+            click.echo(f"\r{self._doing} … {share:4.0%}", err=True, nl=False)

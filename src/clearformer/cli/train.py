@@ -42,6 +42,10 @@ from clearformer.training.options import TrainingOptions
     help="What does the arithmetic.  [default: numpy]",
 )  # fmt: skip
 @click.option(
+    "--device", type=click.Choice(["cpu"]), default="cpu", cls=Section, section="The run",
+    help="Where it does it.  [default: cpu]",
+)  # fmt: skip
+@click.option(
     "--size", type=click.Choice(list(SIZES)), cls=Section, section="The model",
     help="All sizes at once; each can be set by itself, too.  [default: small]",
 )  # fmt: skip
@@ -57,6 +61,7 @@ def train(
     vocab: int | None,
     model: str,
     engine: str,
+    device: str,
     size: str | None,
     as_json: bool,
     **given: Any,

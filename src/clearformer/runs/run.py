@@ -1,7 +1,7 @@
 """A run: a trained model with its tokenizer, to generate from, to evaluate and to look into."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -148,6 +148,7 @@ class Run:
         *,
         context: int | None = None,
         encoding: str = "utf-8",
+        progress: Callable[[float], None] | None = None,
     ) -> Evaluation:
         """The loss over every position of `text`, or of the validation part of its own text.
 
@@ -155,6 +156,7 @@ class Run:
             text: a text, a file or files; None for the validation part.
             context: tokens seen at once, at most what the model was built for.
             encoding: of the files.
+            progress: hears the share that is done, 0 … 1.
 
         Raises:
             TextError: if the text cannot be read or has fewer than two known tokens.
@@ -172,9 +174,11 @@ class Run:
             judged = split_text(corpus.text, VALIDATION)[1]
         else:
             judged = corpus_of(text, encoding).text
-        return self._evaluate(judged, window)
+        return self._evaluate(judged, window, progress)
 
-    def _evaluate(self, text: str, context: int) -> Evaluation:
+    def _evaluate(
+        self, text: str, context: int, progress: Callable[[float], None] | None
+    ) -> Evaluation:
         ids = self.tokenizer.encode(text)
         if len(ids) < 2:
             raise TextError(
@@ -191,7 +195,7 @@ class Run:
             )
         first = len(self.tokenizer.decode(ids[:1]))
         characters = len(text) - first - left_out
-        return evaluate(self.model, ids, context=context, characters=characters)
+        return evaluate(self.model, ids, context=context, characters=characters, progress=progress)
 
     def explain(self, sentence: str, **options: Any) -> "Trace":
         """Every intermediate of the model for one sentence; see `clearformer.explain`."""

@@ -85,6 +85,7 @@ def train(
     options = TrainingOptions(**training_given)
     workers = options.workers or suitable_workers(options.batch)
     corpus = corpus_of(text, encoding)
+    reporter.preparing(corpus.characters)
     prepared = prepare(
         corpus,
         kind=tokenizer or "characters",

@@ -42,6 +42,7 @@ def evaluate(
     context: int,
     characters: int,
     spread: Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]] = map,
+    progress: Callable[[float], None] | None = None,
 ) -> Evaluation:
     """The loss over every position of `ids`, in windows of `context` that do not overlap.
 
@@ -51,15 +52,21 @@ def evaluate(
         context: tokens a window holds; its first ones are predicted from little.
         characters: how many characters the predicted tokens stand for.
         spread: how the windows are worked through, `map` or over several threads.
+        progress: hears the share that is done, 0 … 1, from time to time.
 
     Raises:
         TextError: if there are fewer than two tokens.
     """
+    tokens, done = len(ids) - 1, 0
 
     def total(piece: tuple[Any, Any, int]) -> float:
+        nonlocal done
         inputs, targets, counted = piece
-        return float(next_token_loss(model, inputs, targets)) * counted
+        loss = float(next_token_loss(model, inputs, targets))
+        done += counted
+        if progress:
+            progress(done / tokens)
+        return loss * counted
 
-    tokens = len(ids) - 1
     losses = spread(total, windows(ids, context, ROWS))
     return Evaluation(sum(losses) / tokens, tokens, characters)

@@ -55,6 +55,12 @@ class Reporter:
     def note(self, text: str) -> None:
         """Something a person should know, in one sentence."""
 
+    def preparing(self, characters: int) -> None:
+        """A text of so many characters was read and is now cut into tokens."""
+
+    def evaluating(self, step: int) -> None:
+        """The validation loss is about to be measured."""
+
     def step(self, step: Step) -> None:
         """After every update."""
 

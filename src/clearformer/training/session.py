@@ -203,6 +203,7 @@ class Session:
         begun = time.monotonic()
         step = self.loop.step
         self._evaluated_step = step
+        self.reporter.evaluating(step)
         self.evaluation = self._measured()
         if self.evaluation is not None:
             self._log_evaluation(step, self.evaluation)

@@ -14,6 +14,8 @@ def cross_entropy(logits: Any, targets: np.ndarray, ignore: int = -100) -> Any:
     dL/dlogits = (softmax(logits) - one-hot target) / count.
     """
     scores = value_of(logits)
+    if scores.dtype.kind in "biu":  # whole numbers have no infinity
+        scores = scores.astype(np.float64)
     rows = scores.reshape(-1, scores.shape[-1])
     wanted = targets.reshape(-1)
     counted = wanted != ignore

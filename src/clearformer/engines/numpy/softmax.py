@@ -24,6 +24,8 @@ def softmax(x: Any, axis: int = -1) -> Any:
 
 def shares(scores: np.ndarray, axis: int = -1) -> np.ndarray:
     """The row softmax of plain scores, with the maximum subtracted so that exp cannot overflow."""
+    if scores.dtype.kind in "biu":  # whole numbers have no infinity
+        scores = scores.astype(np.float64)
     highest = scores.max(axis, keepdims=True, initial=-np.inf)
     highest = np.where(np.isneginf(highest), highest.dtype.type(0), highest)  # nothing allowed
     share = np.exp(scores - highest)
