@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from clearformer.version import __version__
 
 if TYPE_CHECKING:
+    from clearformer.cli.progress import TrainingDisplay
     from clearformer.engines.tape import value_and_gradients
     from clearformer.errors import ClearformerError
     from clearformer.explanation.explain import explain
@@ -24,11 +25,14 @@ if TYPE_CHECKING:
     from clearformer.ops import cross_entropy, softmax
     from clearformer.runs.run import Run, load
     from clearformer.runs.train import train
+    from clearformer.training.events import Reporter
 
 _HOMES = {
     "ClearformerError": "errors",
     "ModelConfiguration": "models.configuration",
+    "Reporter": "training.events",
     "Run": "runs.run",
+    "TrainingDisplay": "cli.progress",
     "attention": "models.scaled_dot_product",
     "cross_entropy": "ops",
     "explain": "explanation.explain",
@@ -45,7 +49,9 @@ _HOMES = {
 __all__ = [
     "ClearformerError",
     "ModelConfiguration",
+    "Reporter",
     "Run",
+    "TrainingDisplay",
     "__version__",
     "attention",
     "cross_entropy",

@@ -1,10 +1,11 @@
 """`clearformer evaluate`: measures how well a model predicts a text."""
 
+import warnings
 from pathlib import Path
 
 import click
 
-from clearformer.cli.output import json_option, show_json
+from clearformer.cli.output import json_option, printable, show_json
 
 
 @click.command(name="evaluate")
@@ -30,8 +31,12 @@ def evaluate(
     from clearformer.cli.progress import Counter
     from clearformer.runs.run import load
 
-    with Counter("measuring") as counter:
+    with Counter("measuring") as counter, warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
         found = load(run).evaluate(text, context=context, encoding=encoding, progress=counter.show)
+    notes = [str(warning.message) for warning in heard]
+    for note in notes:
+        click.echo(f"note: {printable(note)}", err=True)
     if as_json:
         show_json(
             {
@@ -40,6 +45,7 @@ def evaluate(
                 "bits_per_character": found.bits_per_character,
                 "tokens": found.tokens,
                 "characters": found.characters,
+                "notes": notes,
             }
         )
         return

@@ -13,6 +13,7 @@ from clearformer.training.events import Reporter, Start, Step
 
 PLAIN_SECONDS = 10.0  # between lines where there is no terminal
 BAR_SECONDS = 0.1  # between changes of the bar
+SAMPLE_COLUMNS = 68  # with the indent in front it stays within 80
 MANY_CHARACTERS = 5_000_000  # byte pairs of so many take about two seconds
 
 
@@ -48,18 +49,20 @@ class TrainingDisplay(Reporter):
         self._steps = start.steps
         self._print(
             f"Text   {start.tokens:,} tokens to learn from, {start.validation_tokens:,} to be "
-            f"judged by ({start.tokenizer}, vocabulary {model.vocabulary:,})"
+            "judged by"
         )
+        self._print(f"Tokens {start.tokenizer}, vocabulary {model.vocabulary:,}")
         self._print(
-            f"Model  {model.recipe} decoder: {model.layers} layers, {model.heads} heads, "
-            f"embed {model.embed}, context {model.context}; {model.parameter_count:,} parameters"
+            f"Model  {model.recipe} decoder, {model.parameter_count:,} parameters: "
+            f"{model.layers} layers, {model.heads} heads,"
         )
+        self._print(f"       embed {model.embed}, context {model.context}")
         length = f"{start.steps:,} steps" if start.steps else f"{start.minutes:g} minutes"
         self._print(
             f"Train  {length} of {start.batch} × {model.context} tokens on {start.workers} "
-            f"thread{'s' * (start.workers > 1)} into {printable(str(start.folder))}; "
-            "Ctrl-C stops and saves\n"
+            f"thread{'s' * (start.workers > 1)}; Ctrl-C stops and saves"
         )
+        self._print(f"Run    {printable(str(start.folder))}\n")
         if sys.stderr.isatty():
             self._start_bar()
 
@@ -69,7 +72,7 @@ class TrainingDisplay(Reporter):
 
         self._bar = Progress(
             TextColumn("step {task.fields[step]}"),
-            BarColumn(),
+            BarColumn(bar_width=18),  # so that the whole line fits 80 columns
             TextColumn("{task.fields[told]}"),
             console=Console(stderr=True, highlight=False),
             refresh_per_second=5,
@@ -110,15 +113,17 @@ class TrainingDisplay(Reporter):
     def evaluated(self, step: int, evaluation: Evaluation) -> None:
         """Shows the validation loss."""
         self._print(
-            f"step {step:,}: validation loss {evaluation.loss:.3f} nats per token, perplexity "
+            f"step {step:,}: validation loss {evaluation.loss:.3f}, perplexity "
             f"{evaluation.perplexity:,.1f}, {evaluation.bits_per_character:.3f} bits per character"
         )
 
     def sampled(self, step: int, text: str) -> None:
         """Shows the sample in one line; the whole of it is in samples.txt."""
         self.last_sample = text
+        from clearformer.explanation.lines import shortened
+
         line = " ".join(printable(text).split())
-        self._print(f"          {line[:80]}")
+        self._print(f"          {shortened(line, SAMPLE_COLUMNS)}")
 
     def _print(self, line: str) -> None:
         if self._bar:

@@ -98,10 +98,10 @@ def train(
     if as_json:
         show_json(summary)
         return
-    _show(summary, display.last_sample, run.path)
+    _show(summary, display.last_sample, run.path, given["minutes"])
 
 
-def _show(summary: dict[str, Any], sample: str, path: Path) -> None:
+def _show(summary: dict[str, Any], sample: str, path: Path, minutes: float | None) -> None:
     if sample:  # a finished run that was resumed has written before
         click.echo(f"\nWhat it writes after {summary['steps']:,} steps:\n")
         for line in printable(sample).splitlines():
@@ -118,4 +118,5 @@ def _show(summary: dict[str, Any], sample: str, path: Path) -> None:
     click.echo(f'    clearformer generate {name} --prompt "…"')
     click.echo(f'    clearformer explain --run {name} "a sentence of yours"')
     click.echo(f"    clearformer evaluate {name}")
-    click.echo(f"    clearformer train --resume --out {name} --steps {2 * summary['steps']}")
+    longer = f"--minutes {2 * minutes:g}" if minutes else f"--steps {2 * summary['steps']}"
+    click.echo(f"    clearformer train --resume --out {name} {longer}")

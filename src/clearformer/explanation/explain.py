@@ -53,7 +53,7 @@ def explain(
 
     Raises:
         ConfigurationError: for sizes, a layer, a head or edits that cannot be.
-        TextError: for a sentence with nothing in it, or too long to explain.
+        TextError: for a sentence with nothing in it, or too long for a lesson.
         RunError: if there is no usable run at the path.
 
     >>> import clearformer as cf
@@ -101,11 +101,15 @@ def _of_run(run: "Run | str | Path", sentence: str) -> Subject:
         run = load(run)
     if not len(run.tokenizer.encode(sentence)):
         raise TextError("nothing in the sentence is in this model's vocabulary; try other words")
-    prompt = run.prompt(sentence)
-    ids, notes, context = prompt.ids, prompt.notes, run.configuration.context
+    ids, notes = run.prompt(sentence).ids, run.unknown_notes(sentence)
+    context = run.configuration.context
     if len(ids) > context:
+        notes = (
+            *notes,
+            f"the sentence has {len(ids)} tokens and this model sees {context} at once: explained "
+            f"are the last {context}",
+        )
         ids = ids[-context:]
-        notes = (*notes, f"explained are the last {context} tokens")
     return Subject(
         run.model, run.tokenizer, ids, sentence, notes=notes, path=run.path, step=run.step
     )

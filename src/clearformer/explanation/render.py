@@ -131,6 +131,10 @@ def _step(page: Page, number: int, stage: Stage) -> Iterator[Line]:
         yield tuple(name)
         yield (Segment(INDENT), Segment(shape, "shape"))
     words = wording(split_name(stage.name)[1], page.facts, page.layer, page.head)
+    if edited:
+        yield from page.prose(
+            "You replaced numbers here; what follows was said of the others.", "note"
+        )
     yield from page.prose(words.says)
     for formula in words.formula.splitlines():
         yield from page.prose(formula, "formula", TABLE_INDENT)

@@ -33,16 +33,20 @@ def generate(
     sampling: Sampling,
     rng: np.random.Generator,
     cached: bool = True,
+    never: Sequence[int] = (),
 ) -> Iterator[int]:
     """Yields `tokens` new ids after the prompt's, which holds at least one.
 
     With `cached` the keys and values of earlier positions are kept; without, everything is computed
-    anew for each token. Both give the same tokens.
+    anew for each token. Both give the same tokens. Ids in `never` are not written.
     """
     ids = list(prompt)
     scores = _Cached(model, context) if cached else _Uncached(model, context)
     for _ in range(tokens):
-        chosen = draw(scores.after(ids), sampling, rng)
+        logits = scores.after(ids)
+        if never:
+            logits[list(never)] = -np.inf
+        chosen = draw(logits, sampling, rng)
         ids.append(chosen)
         yield chosen
 

@@ -59,9 +59,9 @@ class ModelConfiguration:
     context: int = 64
     """Tokens the model sees at once."""
     key_value_heads: int | None = None
-    """Heads that keys and values have; fewer than `heads` are shared. None: as many as heads."""
+    """Heads of keys and values; fewer than `heads` are shared. Unless given: as many as heads."""
     hidden: int | None = None
-    """Width of the feed-forward layer. None: 4 · embed (two thirds of that when gated)."""
+    """Width of the feed-forward layer. Unless given: 4 · embed (two thirds of that when gated)."""
     recipe: Recipe = "modern"
     """Which pieces are taken where none is named."""
     positions: str | None = None
@@ -182,9 +182,8 @@ class ModelConfiguration:
 
 def _check_size(name: str, value: Any) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST:
-        raise ConfigurationError(
-            f"{name} must be a whole number between 1 and {LARGEST}; got {value!r}"
-        )
+        limit = f"at most {LARGEST:,}" if isinstance(value, int) and value > 1 else "at least 1"
+        raise ConfigurationError(f"{name} must be a whole number of {limit}; got {value!r}")
 
 
 def _given(value: int | None) -> int:

@@ -16,6 +16,13 @@ class Part:
     walked into; anything else is a setting. `blocks.0.attention.query.weight` is a path.
     """
 
+    def __init_subclass__(cls) -> None:
+        # else `dataclass` would write one that prints every number
+        cls.__repr__ = Part.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.parameter_count():,} parameters)"
+
     def parameters(self) -> dict[str, Any]:
         """Every parameter under its path, in the order of the fields."""
         return dict(_walk(self, ""))

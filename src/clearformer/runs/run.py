@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearformer.engines.threads import threads_for_generation
+from clearformer.engines.threads import over_threads, threads_for_generation
 from clearformer.errors import ConfigurationError, RunError, TextError
 from clearformer.generation.generate import generate
 from clearformer.generation.sampling import Sampling
@@ -21,6 +21,7 @@ from clearformer.text.stream import TextStream
 from clearformer.text.tokenizer import Tokenizer, load_tokenizer
 from clearformer.training.checkpoint import Checkpoint, latest_model
 from clearformer.training.evaluation import Evaluation, evaluate
+from clearformer.training.judged import judged
 from clearformer.training.preparation import VALIDATION
 from clearformer.training.run_folder import RunFolder
 
@@ -79,18 +80,25 @@ class Run:
         with threads_for_generation(self.configuration.parameter_count):
             return "".join(self.stream(prepared, tokens, sampling, seed=seed, cached=cached))
 
+    def __repr__(self) -> str:
+        return f"Run({str(self.path)!r}, step {self.step:,}, {self.model!r})"
+
+    def unknown_notes(self, text: str) -> tuple[str, ...]:
+        """What of `text` the model cannot read, in one sentence; empty if it can read all."""
+        unknown = self.tokenizer.unknown(text)
+        if not unknown:
+            return ()
+        shown = ", ".join(
+            f"{piece!r}" + (f" ({count} times)" if count > 1 else "")
+            for piece, count in list(unknown.items())[:8]
+        )
+        more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
+        fate = "left out" if self.tokenizer.kind == "characters" else "read as unknown"
+        return (f"not in this model's vocabulary, so {fate}: {shown}{more}",)
+
     def prompt(self, text: str, tokens: int = 0) -> Prompt:
         """The ids of a prompt, and what a person should know before `tokens` more follow."""
-        notes = []
-        unknown = self.tokenizer.unknown(text)
-        if unknown:
-            shown = ", ".join(
-                f"{piece!r}" + (f" ({count} times)" if count > 1 else "")
-                for piece, count in list(unknown.items())[:8]
-            )
-            more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
-            fate = "left out" if self.tokenizer.kind == "characters" else "read as unknown"
-            notes.append(f"not in this model's vocabulary, so {fate}: {shown}{more}")
+        notes = list(self.unknown_notes(text))
         ids = tuple(int(i) for i in self.tokenizer.encode(text)) or (self.start_token,)
         context = self.configuration.context
         if len(ids) > context:
@@ -138,6 +146,7 @@ class Run:
             sampling=sampling,
             rng=np.random.default_rng(seed),
             cached=cached,
+            never=self.tokenizer.control_ids,
         ):
             yield text.feed(id)
         yield text.finish()
@@ -171,31 +180,33 @@ class Run:
             )
         if text is None:
             corpus = corpus_of_run(RunFolder.open(self.path))
-            judged = split_text(corpus.text, VALIDATION)[1]
+            chosen = split_text(corpus.text, VALIDATION)[1]
         else:
-            judged = corpus_of(text, encoding).text
-        return self._evaluate(judged, window, progress)
+            chosen = corpus_of(text, encoding).text
+        return self._evaluate(chosen, window, progress)
 
     def _evaluate(
         self, text: str, context: int, progress: Callable[[float], None] | None
     ) -> Evaluation:
-        ids = self.tokenizer.encode(text)
-        if len(ids) < 2:
+        found = judged(self.tokenizer, text)
+        if len(found.ids) < 2:
             raise TextError(
-                f"{len(ids)} tokens of the text are in this model's vocabulary; "
+                f"{len(found.ids)} tokens of the text are in this model's vocabulary; "
                 "at least 2 are needed to measure a loss"
             )
-        unknown = self.tokenizer.unknown(text)
-        left_out = sum(unknown.values()) if self.tokenizer.kind == "characters" else 0
-        if unknown:
+        if found.unknown:
+            left_out = 0 if self.tokenizer.kind != "characters" else sum(found.unknown.values())
+            share = sum(found.unknown.values()) / (len(found.ids) + left_out)
             warnings.warn(
-                f"{sum(unknown.values()):,} of the text's pieces are not in this model's "
-                f"vocabulary ({', '.join(map(repr, list(unknown)[:8]))})",
+                f"{share:.1%} of the text is not in this model's vocabulary "
+                f"({', '.join(map(repr, list(found.unknown)[:8]))}): the loss leaves it out or is "
+                "low for it; bits per character charge for its spelling",
                 stacklevel=3,
             )
-        first = len(self.tokenizer.decode(ids[:1]))
-        characters = len(text) - first - left_out
-        return evaluate(self.model, ids, context=context, characters=characters, progress=progress)
+        with threads_for_generation(self.configuration.parameter_count):
+            return evaluate(
+                self.model, found, context=context, spread=over_threads, progress=progress
+            )
 
     def explain(self, sentence: str, **options: Any) -> "Trace":
         """Every intermediate of the model for one sentence; see `clearformer.explain`."""

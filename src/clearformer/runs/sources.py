@@ -17,8 +17,8 @@ def corpus_of(
     """The corpus that `text` means.
 
     A `Path`, a list of names, or a string that names an existing file is read; any other string is
-    the text itself, unless it looks like a name: one word with a dot or a slash. None is the
-    built-in text.
+    the text itself, unless it looks like a name: one word of ASCII, or one with a slash. None is
+    the built-in text.
 
     Raises:
         TextError: if it cannot be read, or holds nothing.
@@ -39,8 +39,9 @@ def corpus_of(
 def _is_name(text: str) -> bool:
     if not text or len(text) > LONGEST_NAME or "\n" in text or "\0" in text:
         return False
-    if len(text.split()) == 1 and ("/" in text or "\\" in text or text.endswith(".txt")):
-        return True
+    one_word = len(text.split()) == 1
+    if one_word and (text.isascii() or "/" in text or text.endswith(".txt")):
+        return True  # nobody trains on one word, but names are easily mistyped
     try:
         return Path(text).exists()
     except OSError:

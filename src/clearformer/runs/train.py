@@ -24,7 +24,9 @@ from clearformer.text.tokenizer import Tokenizer, load_tokenizer, save_tokenizer
 from clearformer.training import saves
 from clearformer.training.checkpoint import latest_model, load_latest, remove_stale
 from clearformer.training.events import Reporter, Start
+from clearformer.training.judged import judged
 from clearformer.training.lock import RunLock
+from clearformer.training.loop import Loop
 from clearformer.training.memory import require_memory
 from clearformer.training.objective import next_token_loss
 from clearformer.training.options import TrainingOptions
@@ -138,15 +140,18 @@ def _resume(
     start = start_token(folder, tokenizer)
     longer = _lengthened(options, training_given)
     train_text, validation_text = split_text(corpus.text, VALIDATION)
-    train_ids, validation = tokenizer.encode(train_text), tokenizer.encode(validation_text)
-    first = len(tokenizer.decode(validation[:1])) if len(validation) else 0
     prepared = Prepared(
-        tokenizer, train_ids, validation, len(validation_text) - first, configuration, corpus.notes
+        tokenizer,
+        tokenizer.encode(train_text),
+        judged(tokenizer, validation_text),
+        configuration,
+        corpus.notes,
     )
     del corpus, train_text, validation_text  # their ids are enough from here on
     with RunLock(folder.path):
         for name in remove_stale(folder.checkpoints):
             reporter.note(f"{name}, left by an interrupted save, was removed")
+        _refuse_shorter(folder, longer)
         if longer != options:  # so that the next resume goes to the same end
             folder.write_configuration({**document, "training": longer.to_json()})
         return _train(folder, prepared, longer, workers, engine, start, reporter)
@@ -159,6 +164,15 @@ def _refuse_changes(given: Mapping[str, Any]) -> None:
             raise ConfigurationError(
                 f"a resumed run keeps its dials; only steps or minutes can change, not {name}"
             )
+
+
+def _refuse_shorter(folder: RunFolder, options: TrainingOptions) -> None:
+    done = max((step for step, _ in saves.finished(folder.checkpoints)), default=0)
+    if options.steps is not None and options.steps < done:
+        raise ConfigurationError(
+            f"{folder.path} has made {done:,} steps already; got steps={options.steps}; "
+            f"give more than {done}"
+        )
 
 
 def _lengthened(options: TrainingOptions, given: Mapping[str, Any]) -> TrainingOptions:
@@ -191,14 +205,14 @@ def _train(
         for note in saved.notes:
             reporter.note(note)
         session.restore(saved)
-        reporter.note(f"going on after step {saved.step:,}")
+        reporter.note(_where_it_stands(session.loop))
     reporter.started(
         Start(
             folder=folder.path,
             model=prepared.model,
             tokenizer=prepared.tokenizer.kind,
             tokens=len(prepared.train),
-            validation_tokens=len(prepared.validation),
+            validation_tokens=len(prepared.validation.ids),
             batch=options.batch,
             workers=workers,
             step=session.loop.step,
@@ -220,7 +234,16 @@ def _train(
         folder.path,
         session.loop.step,
         start,
-        session.summary(),
+        {**session.summary(), "notes": list(prepared.notes)},
+    )
+
+
+def _where_it_stands(loop: Loop) -> str:
+    if loop.progress < 1:
+        return f"going on after step {loop.step:,}"
+    return (
+        f"this run is finished: it has made its {loop.step:,} steps; to go on give it more, such "
+        f"as --steps {2 * loop.step}"
     )
 
 
@@ -295,5 +318,6 @@ def _sample(model: Any, prepared: Prepared, start: int) -> str:
         context=prepared.model.context,
         sampling=Sampling(temperature=0.8),
         rng=np.random.default_rng(0),
+        never=prepared.tokenizer.control_ids,
     )
     return prepared.tokenizer.decode(list(ids)).strip()

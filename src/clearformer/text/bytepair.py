@@ -40,6 +40,7 @@ class BytePairs:
     """
 
     kind = "bytepair"
+    control_ids: tuple[int, ...] = ()
 
     def __init__(self, merges: Sequence[tuple[int, int]]) -> None:
         """`merges` in the order in which they were learned.

@@ -23,6 +23,7 @@ class Characters:
     """
 
     kind = "characters"
+    control_ids: tuple[int, ...] = ()
 
     def __init__(self, characters: str) -> None:
         """`characters` is not empty, strictly ascending, and holds no lone surrogate.

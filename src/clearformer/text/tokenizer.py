@@ -29,6 +29,9 @@ class Tokenizer(Protocol):
     kind: str
     """One of KINDS."""
 
+    control_ids: tuple[int, ...]
+    """Ids that stand for no text of their own; a model is not asked to write them."""
+
     @property
     def vocabulary_size(self) -> int:
         """Ids are 0 … vocabulary_size - 1."""

@@ -41,6 +41,7 @@ class Words:
     """
 
     kind = "words"
+    control_ids: tuple[int, ...] = (PAD, UNK)
 
     def __init__(self, words: Sequence[str]) -> None:
         """`words` are the entries from id 2 on: distinct, not empty, no lone surrogates.

@@ -6,7 +6,7 @@ from math import exp, log
 from typing import Any
 
 from clearformer.text.batches import windows
-from clearformer.text.ids import Ids
+from clearformer.training.judged import Judged
 from clearformer.training.objective import next_token_loss
 
 ROWS = 32
@@ -23,6 +23,8 @@ class Evaluation:
     """Predictions made: every token but the first."""
     characters: int
     """Characters of the original text that these tokens stand for."""
+    spelling: float = 0.0
+    """Nats for what the vocabulary lacks, spelled byte by byte (see `judged`)."""
 
     @property
     def perplexity(self) -> float:
@@ -32,32 +34,31 @@ class Evaluation:
     @property
     def bits_per_character(self) -> float:
         """Comparable across tokenizers: the loss of the whole text in bits, per character."""
-        return self.loss * self.tokens / max(self.characters, 1) / log(2)
+        nats = self.loss * self.tokens + self.spelling
+        return nats / max(self.characters, 1) / log(2)
 
 
 def evaluate(
     model: Any,
-    ids: Ids,
+    text: Judged,
     *,
     context: int,
-    characters: int,
     spread: Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]] = map,
     progress: Callable[[float], None] | None = None,
 ) -> Evaluation:
-    """The loss over every position of `ids`, in windows of `context` that do not overlap.
+    """The loss over every position of `text`, in windows of `context` that do not overlap.
 
     Args:
         model: gives logits for ids.
-        ids: the text, at least two tokens.
+        text: at least two tokens.
         context: tokens a window holds; its first ones are predicted from little.
-        characters: how many characters the predicted tokens stand for.
         spread: how the windows are worked through, `map` or over several threads.
         progress: hears the share that is done, 0 … 1, from time to time.
 
     Raises:
         TextError: if there are fewer than two tokens.
     """
-    tokens, done = len(ids) - 1, 0
+    tokens, done = len(text.ids) - 1, 0
 
     def total(piece: tuple[Any, Any, int]) -> float:
         nonlocal done
@@ -68,5 +69,5 @@ def evaluate(
             progress(done / tokens)
         return loss * counted
 
-    losses = spread(total, windows(ids, context, ROWS))
-    return Evaluation(sum(losses) / tokens, tokens, characters)
+    losses = spread(total, windows(text.ids, context, ROWS))
+    return Evaluation(sum(losses) / tokens, tokens, text.characters, text.spelling)

@@ -19,6 +19,9 @@ from clearformer.training.schedule import learning_rate
 STEPS = 2000
 """Without steps or minutes: about a minute for the small model on two processors."""
 
+NEWEST = 0.05
+"""Weight of the newest batch in the running mean of the loss, which so spans about 20 batches."""
+
 
 class Loop:
     """Trains the model of a learner; knows nothing of what kind of model it is.
@@ -28,7 +31,7 @@ class Loop:
         tokens_seen: target tokens those updates were computed from.
         seconds: time spent in them, over all sessions of the run.
         other_seconds: time spent on evaluations, samples and saves.
-        recent_loss: the loss of late batches, smoothed, in nats per token.
+        recent_loss: running mean of the loss over about 20 batches, in nats per token.
     """
 
     def __init__(
@@ -83,8 +86,9 @@ class Loop:
         self.optimizer.update(self.step + 1, rate)
         self.step += 1
         self.tokens_seen += targets.size
-        smooth = 0.95 if math.isfinite(self.recent_loss) else 0.0
-        self.recent_loss = smooth * self.recent_loss + (1 - smooth) * loss if smooth else loss
+        newest = max(1 / self.step, NEWEST)  # first the plain mean, so that no start lingers
+        before = self.recent_loss if math.isfinite(self.recent_loss) else loss
+        self.recent_loss = before + newest * (loss - before)
         return loss, rate, norm
 
     def _gradients(self, inputs: np.ndarray, targets: np.ndarray) -> float:

@@ -12,7 +12,7 @@ class TrainingOptions:
     """The dials of training; sizes of the model are in `ModelConfiguration`."""
 
     steps: int | None = None
-    """Updates of the weights. None: as `minutes` says, or 2,000."""
+    """Updates of the weights. Unless given: as minutes say, or 2,000."""
     minutes: float | None = None
     """Wall-clock minutes to train for, instead of a number of steps."""
     batch: int = 12
@@ -36,7 +36,7 @@ class TrainingOptions:
     seed: int = 0
     """Decides weights, batches and dropout."""
     workers: int | None = None
-    """Threads that share a batch. None: as many as processors, at most 8."""
+    """Threads that share a batch. Unless given: as many as processors, at most 8."""
 
     def __post_init__(self) -> None:
         if self.steps is not None and self.minutes is not None:

@@ -10,6 +10,7 @@ from clearformer.text.corpus import Corpus
 from clearformer.text.ids import Ids
 from clearformer.text.split import split_text
 from clearformer.text.tokenizer import Tokenizer, build_tokenizer
+from clearformer.training.judged import Judged, judged
 from clearformer.training.memory import require_memory
 from clearformer.training.options import TrainingOptions
 
@@ -22,6 +23,9 @@ SEEN_ENOUGH = 20
 SMALLEST_USEFUL = 300
 """A smaller vocabulary of words or byte pairs is hardly better than characters."""
 
+MANY_UNKNOWN = 0.05
+"""Share of unknown tokens from which a loss should not be read without being told."""
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -30,10 +34,8 @@ class Prepared:
     tokenizer: Tokenizer
     train: Ids
     """Token ids to learn from."""
-    validation: Ids
-    """Token ids of the end of the text; fewer than two if the text is too short."""
-    validation_characters: int
-    """Characters that the predicted tokens of the validation part stand for."""
+    validation: Judged
+    """The end of the text; fewer than two tokens if it is too short."""
     model: ModelConfiguration
     notes: tuple[str, ...]
     """What was adjusted and why, one sentence each."""
@@ -79,23 +81,17 @@ def prepare(
     train_text, validation_text = split_text(corpus.text, VALIDATION)
     _require_length(corpus.text, train_text)
     tokenizer = build_tokenizer(kind, corpus.text, vocabulary)
-    train, validation = tokenizer.encode(train_text), tokenizer.encode(validation_text)
+    train, validation = tokenizer.encode(train_text), judged(tokenizer, validation_text)
     configuration = ModelConfiguration(tokenizer.vocabulary_size, **dials)
     require_memory(configuration, options.batch, workers)
     notes = list(corpus.notes)
     configuration = _fit_context(configuration, len(train), notes)
     _judge_vocabulary(tokenizer, vocabulary, len(train), notes)
-    first = len(tokenizer.decode(validation[:1])) if len(validation) else 0
-    if len(validation) < 2:
-        notes.append(
-            f"the last 10 % of the text holds only {len(validation)} tokens, too few to measure a "
-            "validation loss; none will be given"
-        )
+    _judge_validation(validation, notes)
     return Prepared(
         tokenizer=tokenizer,
         train=train,
         validation=validation,
-        validation_characters=len(validation_text) - first,
         model=configuration,
         notes=tuple(notes),
     )
@@ -125,6 +121,22 @@ def _fit_context(
         f"the text has only {tokens} tokens to train on"
     )
     return fitted
+
+
+def _judge_validation(validation: Judged, notes: list[str]) -> None:
+    tokens = len(validation.ids)
+    if tokens < 2:
+        notes.append(
+            f"the last 10 % of the text holds only {tokens} token{'s' * (tokens != 1)}, too few to "
+            "measure a validation loss; none will be given"
+        )
+        return
+    unknown = sum(validation.unknown.values()) / tokens
+    if unknown > MANY_UNKNOWN:
+        notes.append(
+            f"{unknown:.0%} of the text to be judged by is unknown to the vocabulary: the loss is "
+            "low because <unk> is easy to predict; bits per character charge for the spelling"
+        )
 
 
 def _judge_vocabulary(

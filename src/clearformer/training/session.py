@@ -218,13 +218,12 @@ class Session:
     def _measured(self) -> Evaluation | None:
         """The loss on the validation part; None where there is none."""
         prepared = self.prepared
-        if len(prepared.validation) < 2:
+        if len(prepared.validation.ids) < 2:
             return None
         found = evaluate(
             self.learner.model,
             prepared.validation,
             context=prepared.model.context,
-            characters=prepared.validation_characters,
             spread=self.learner.spread,
         )
         if not math.isfinite(found.loss):

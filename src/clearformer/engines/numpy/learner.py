@@ -7,17 +7,16 @@ same bits.
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from itertools import pairwise
 from math import sqrt
-from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from clearformer.engines.numpy.memory import keep_freed_memory
 from clearformer.engines.tape import Tape
-from clearformer.engines.threads import one_blas_thread
+from clearformer.engines.threads import keep_silent, one_blas_thread, over_threads
 
 Loss = Callable[..., Any]
 """loss(model, *arrays, rng) → mean loss over the rows of the arrays, in nats."""
@@ -45,7 +44,7 @@ class Learner:
         self.gradients = self._workers[0].gradients
         self.pieces = _pieces(self.matrices, len(self.parameters), workers)
         self._pool = (
-            ThreadPoolExecutor(workers - 1, initializer=_keep_silent) if workers > 1 else None
+            ThreadPoolExecutor(workers - 1, initializer=keep_silent) if workers > 1 else None
         )
         self._fresh = True
 
@@ -109,24 +108,13 @@ class Learner:
 
     def spread(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         """`function(item)` for each item, in order; the threads take the items one by one."""
-        waiting, results, lock = enumerate(items), {}, Lock()
-
-        def work(_: int) -> None:
-            while True:
-                with lock:
-                    number, item = next(waiting, (-1, None))
-                if number < 0:
-                    return
-                results[number] = function(item)
-
-        self._in_parallel(work, range(len(self._workers)))
-        return [results[number] for number in range(len(results))]
+        return over_threads(function, items, len(self._workers))
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """While training: one BLAS thread per worker, and freed memory is kept for reuse."""
         keep_freed_memory()
-        with nullcontext() if self._pool is None else one_blas_thread():
+        with one_blas_thread():
             yield
 
     def _in_parallel(self, function: Callable[[Any], Any], items: Any) -> list[Any]:
@@ -139,11 +127,6 @@ class Learner:
         finally:
             wait(later)  # also after a mistake nothing may go on writing
         return [first, *(future.result() for future in later)]
-
-
-def _keep_silent() -> None:
-    """What is not finite is looked for after each step; NumPy need not warn of it, too."""
-    np.seterr(over="ignore", invalid="ignore", divide="ignore")
 
 
 class _Worker:
