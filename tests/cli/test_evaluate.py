@@ -102,7 +102,7 @@ def test_unknown_characters_are_noted_beside_the_result(command, trained, tmp_pa
     (tmp_path / "some.txt").write_text("the \x1b猫 cat", "utf-8")
     shown = command("evaluate", trained, tmp_path / "some.txt", "--json")
     only_document(shown.out)
-    assert shown.err.startswith("note: 2 of the text's pieces")
+    assert shown.err.startswith("note: 20.0% of the text is not in this model's vocabulary")
     assert "'猫'" in shown.err
     assert "\x1b" not in shown.err
 

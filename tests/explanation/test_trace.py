@@ -153,7 +153,7 @@ def test_a_sentence_longer_than_the_context_keeps_its_end_and_says_so():
     run = run_of(context=8)
     trace = run.explain("to be or not to be that is")
     assert "".join(trace.tokens) == " that is"
-    assert any("last 8 tokens" in note for note in trace.notes)
+    assert any("explained are the last 8" in note for note in trace.notes)
 
 
 def test_unknown_characters_are_reported():

@@ -88,6 +88,7 @@ def test_prompt_and_text_together_are_one_decoding(kind):
         context=64,
         sampling=Sampling(1.0),
         rng=np.random.default_rng(9),
+        never=run.tokenizer.control_ids,
     )
     assert run.tokenizer.decode([*ids, *new]) == run.tokenizer.decode(list(ids)) + text
 

@@ -151,11 +151,11 @@ def test_steps_and_minutes_together_are_refused(stopped):
     assert "not both" in refused(ConfigurationError, resume, stopped, steps=9, minutes=1.0)
 
 
-def test_fewer_steps_than_made_change_no_weights(run):
-    """There is nothing to do; the run is as it was."""
-    before = model_file(run.path, 12)
-    assert resume(run.path, steps=3).step == 12
-    assert model_file(run.path, 12) == before
+def test_fewer_steps_than_made_are_refused_and_not_remembered(run):
+    before = (run.path / "run.json").read_bytes()
+    with pytest.raises(ConfigurationError, match="has made 12 steps already; got steps=3"):
+        resume(run.path, steps=3)
+    assert (run.path / "run.json").read_bytes() == before
 
 
 def test_a_finished_run_resumed_gives_its_result_again(run):

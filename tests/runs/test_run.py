@@ -171,10 +171,11 @@ def test_a_text_of_unknown_characters_is_refused(run):
     refused(TextError, run.evaluate, "吾輩は猫")
 
 
-def test_unknown_pieces_are_told_and_not_counted_as_characters(run):
-    with pytest.warns(UserWarning, match="2 of the text's pieces .*'猫'"):
+def test_unknown_pieces_are_told_and_charged_for(run):
+    with pytest.warns(UserWarning, match="of the text is not in this model's vocabulary .*'猫'"):
         found = run.evaluate("the 猫 cat 猫")
-    assert (found.tokens, found.characters) == (8, 8)
+    assert (found.tokens, found.characters) == (8, 10)
+    assert found.spelling == pytest.approx(2 * 3 * math.log(256))
 
 
 @pytest.mark.parametrize("kind", ["characters", "words", "bytepair"])

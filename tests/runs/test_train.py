@@ -145,7 +145,7 @@ ORIGINAL = training_of_runs.corpus_of
 
 def test_notes_reach_the_reporter(tmp_path):
     told = Told()
-    cf.train("abcdefghij" * 2, out=tmp_path / "run", reporter=told, **(DIALS | {"context": 64}))
+    cf.train("abcde fghi" * 2, out=tmp_path / "run", reporter=told, **(DIALS | {"context": 64}))
     assert any("context was cut from 64 to 17" in note for note in told.notes)
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from clearformer.errors import TextError
-from clearformer.text.tokenizer import KINDS
+from clearformer.text.tokenizer import KINDS, build_tokenizer
 from clearformer.training.evaluation import ROWS, Evaluation, evaluate
+from clearformer.training.judged import Judged, judged
 from training import tiny
 
 
@@ -34,6 +35,11 @@ def naive_loss(model, ids, context):
     return total / counted
 
 
+def of(ids, characters=1):
+    """Ids as a text to be judged by."""
+    return Judged(ids, characters, {}, 0.0)
+
+
 @pytest.fixture(scope="module")
 def model():
     """A tiny model that has learned a little, so that its losses differ between positions."""
@@ -48,23 +54,23 @@ def model():
 )
 def test_every_position_is_judged_once(model, tokens):
     ids = np.tile(tiny.prepared().train, 2)[:tokens]
-    found = evaluate(model, ids, context=8, characters=tokens - 1)
+    found = evaluate(model, of(ids), context=8)
     assert found.tokens == tokens - 1
     assert found.loss == pytest.approx(naive_loss(model, ids, 8), rel=1e-5)
 
 
 @pytest.mark.parametrize("context", [1, 3, 8])
 def test_windows_are_as_long_as_asked(model, context):
-    ids = tiny.prepared().validation
-    found = evaluate(model, ids, context=context, characters=1)
+    ids = tiny.prepared().validation.ids
+    found = evaluate(model, of(ids), context=context)
     assert found.loss == pytest.approx(naive_loss(model, ids, context), rel=1e-5)
 
 
 def test_threads_change_nothing(model):
     learner = tiny.learner(workers=3)
     ids = tiny.prepared().train
-    alone = evaluate(model, ids, context=8, characters=1)
-    shared = evaluate(model, ids, context=8, characters=1, spread=learner.spread)
+    alone = evaluate(model, of(ids), context=8)
+    shared = evaluate(model, of(ids), context=8, spread=learner.spread)
     assert shared.loss == pytest.approx(alone.loss, rel=1e-6)
 
 
@@ -75,7 +81,6 @@ def test_a_model_that_knows_nothing_needs_log_vocabulary():
         Uniform(vocabulary),
         ready.validation,
         context=8,
-        characters=ready.validation_characters,
     )
     assert found.loss == pytest.approx(math.log(vocabulary), rel=1e-6)
     assert found.perplexity == pytest.approx(vocabulary, rel=1e-6)
@@ -89,22 +94,40 @@ def test_a_model_that_knows_nothing_needs_log_vocabulary():
 def test_bits_per_character_are_the_bits_of_the_whole_text_over_its_characters(kind, text):
     ready = tiny.prepared(text, kind=kind)
     vocabulary = ready.tokenizer.vocabulary_size
-    found = evaluate(
-        Uniform(vocabulary), ready.validation, context=8, characters=ready.validation_characters
-    )
+    found = evaluate(Uniform(vocabulary), ready.validation, context=8)
     judged = text[int(len(text) * 0.9) :]
-    first = len(ready.tokenizer.decode(ready.validation[:1]))
-    bits = (len(ready.validation) - 1) * math.log2(vocabulary)
+    first = len(ready.tokenizer.decode(ready.validation.ids[:1]))
+    bits = (len(ready.validation.ids) - 1) * math.log2(vocabulary)
+    bits += sum((len(piece.encode()) + 1) * 8 * n for piece, n in ready.validation.unknown.items())
     assert found.bits_per_character == pytest.approx(bits / (len(judged) - first), rel=1e-6)
 
 
 @pytest.mark.parametrize("tokens", [0, 1])
 def test_fewer_than_two_tokens_are_refused(model, tokens):
     with pytest.raises(TextError, match=f"at least 2 tokens; the text has {tokens}"):
-        evaluate(model, tiny.prepared().train[:tokens], context=8, characters=1)
+        evaluate(model, of(tiny.prepared().train[:tokens]), context=8)
 
 
 def test_the_worst_loss_overflows_nothing():
     found = Evaluation(loss=1e6, tokens=10, characters=0)
     assert math.isfinite(found.perplexity)
     assert math.isfinite(found.bits_per_character)
+
+
+def test_an_unknown_word_costs_its_spelling():
+    """Else a vocabulary of few words would look better the less it knows."""
+    tokenizer = build_tokenizer("words", "the cat saw the dog")
+    known, unknown = judged(tokenizer, "the cat saw"), judged(tokenizer, "the cow saw")
+    assert (known.unknown, known.spelling) == ({}, 0)
+    assert unknown.unknown == {"cow": 1}
+    assert unknown.spelling == pytest.approx((len("cow") + 1) * math.log(256))
+    cheap, dear = (evaluate(Uniform(7), text, context=8) for text in (known, unknown))
+    assert cheap.loss == pytest.approx(dear.loss)
+    assert dear.bits_per_character > cheap.bits_per_character + 5
+
+
+def test_a_character_that_was_left_out_costs_its_bytes():
+    tokenizer = build_tokenizer("characters", "abc")
+    found = judged(tokenizer, "abéc")
+    assert (len(found.ids), found.characters) == (3, 3)
+    assert found.spelling == pytest.approx(2 * math.log(256))

@@ -43,7 +43,7 @@ def test_a_step_keeps_to_the_axes_that_are_annotated(checked_shapes, recipe):
     training = tiny.loop(tiny.prepared(recipe=recipe, dropout=0.1), batch=3, accumulation=2)
     training.one_step()
     validation = tiny.prepared().validation
-    assert evaluate(training.learner.model, validation, context=8, characters=9).tokens == 57
+    assert evaluate(training.learner.model, validation, context=8).tokens == 57
 
 
 def test_the_loss_falls():

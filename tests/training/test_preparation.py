@@ -24,7 +24,7 @@ def only_note(ready):
 @pytest.mark.parametrize("kind", ["characters", "bytepair"])
 def test_the_parts_together_are_the_text(kind):
     ready = tiny.prepared(kind=kind)
-    parts = ready.tokenizer.decode(ready.train) + ready.tokenizer.decode(ready.validation)
+    parts = ready.tokenizer.decode(ready.train) + ready.tokenizer.decode(ready.validation.ids)
     assert parts == tiny.TEXT
 
 
@@ -33,15 +33,15 @@ def test_of_words_only_those_at_the_border_can_be_unknown(cut):
     """A word that the border cuts in two is in no vocabulary."""
     ready = tiny.prepared(tiny.TEXT + "the dog "[:cut], kind="words")
     assert (ready.train[:-1] != UNK).all()
-    assert (ready.validation[1:] != UNK).all()
+    assert (ready.validation.ids[1:] != UNK).all()
 
 
 def test_the_last_tenth_is_kept_for_validation():
     ready = tiny.prepared()
     border = int(len(tiny.TEXT) * 0.9)
     assert ready.tokenizer.decode(ready.train) == tiny.TEXT[:border]
-    assert ready.tokenizer.decode(ready.validation) == tiny.TEXT[border:]
-    assert ready.validation_characters == len(tiny.TEXT) - border - 1
+    assert ready.tokenizer.decode(ready.validation.ids) == tiny.TEXT[border:]
+    assert ready.validation.characters == len(tiny.TEXT) - border - 1
 
 
 def test_when_everything_fits_nothing_is_said():
@@ -79,7 +79,7 @@ def test_the_longest_context_that_fits_is_left_alone():
 
 def test_an_empty_validation_part_is_told():
     ready = tiny.prepared("abcdefghij", context=4)
-    assert len(ready.validation) == 1
+    assert len(ready.validation.ids) == 1
     assert "validation" in only_note(ready)
 
 
@@ -87,7 +87,7 @@ def test_an_empty_validation_part_is_told():
 def test_a_vocabulary_that_the_text_cannot_bear_is_told_with_a_better_one(kind):
     text = " ".join(f"word{number}" for number in range(3000))
     ready = tiny.prepared(text, kind=kind, vocabulary=2000)
-    note = ready.notes[-1]
+    note = next(note for note in ready.notes if "vocabulary of" in note)
     size = ready.tokenizer.vocabulary_size
     assert f"vocabulary of {size:,} tokens" in note
     assert "--tokenizer characters" in note
@@ -96,7 +96,8 @@ def test_a_vocabulary_that_the_text_cannot_bear_is_told_with_a_better_one(kind):
 
 
 def test_advice_is_never_a_larger_vocabulary():
-    note = only_note(tiny.prepared("one two three four five six. " * 8, kind="words"))
+    ready = tiny.prepared("one two three four five six. " * 8, kind="words")
+    note = next(note for note in ready.notes if "vocabulary of" in note)
     assert "--tokenizer characters" in note
     assert "--vocab" not in note
 
@@ -116,7 +117,7 @@ def test_a_text_without_anything_to_predict_is_refused(text):
 
 def test_the_shortest_text_that_can_be_trained_on_is_accepted():
     ready = tiny.prepared("abc", context=8)
-    assert (ready.model.context, len(ready.train), len(ready.validation)) == (1, 2, 1)
+    assert (ready.model.context, len(ready.train), len(ready.validation.ids)) == (1, 2, 1)
 
 
 def test_a_text_of_one_word_is_refused_for_words_with_advice():

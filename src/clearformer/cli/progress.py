@@ -29,6 +29,7 @@ class TrainingDisplay(Reporter):
         self._bar: Any = None
         self._task: Any = None
         self._shown_at = 0.0
+        self._told = ""
         self._steps: int | None = None
 
     def __enter__(self) -> "TrainingDisplay":
@@ -100,18 +101,20 @@ class TrainingDisplay(Reporter):
         if now - self._shown_at < (BAR_SECONDS if self._bar else PLAIN_SECONDS):
             return
         first, self._shown_at = not self._shown_at, now
-        told = (
+        self._told = (
             f"loss {step.loss:.3f} · {step.tokens_per_second:,.0f} tokens/s · "
             f"{_clock(step.seconds_left)} left"
         )
         number = f"{step.step:,}" + (f"/{self._steps:,}" if self._steps else "")
         if self._bar:
-            self._bar.update(self._task, completed=step.progress, step=number, told=told)
+            self._bar.update(self._task, completed=step.progress, step=number, told=self._told)
         elif not first:
-            self._print(f"step {number}: {told}")
+            self._print(f"step {number}: {self._told}")
 
     def evaluated(self, step: int, evaluation: Evaluation) -> None:
-        """Shows the validation loss."""
+        """Shows the validation loss, and in the bar again what stood there."""
+        if self._bar:
+            self._bar.update(self._task, told=self._told)
         self._print(
             f"step {step:,}: validation loss {evaluation.loss:.3f}, perplexity "
             f"{evaluation.perplexity:,.1f}, {evaluation.bits_per_character:.3f} bits per character"

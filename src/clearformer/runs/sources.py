@@ -8,6 +8,7 @@ from clearformer.text.corpus import Corpus, default_corpus, read_corpus
 from clearformer.training.run_folder import RunFolder
 
 BUILT_IN = "pydoc_data.topics"
+DIRECT = ("text given directly",)
 LONGEST_NAME = 1024  # characters; a longer string is a text, not the name of a file
 
 
@@ -17,8 +18,8 @@ def corpus_of(
     """The corpus that `text` means.
 
     A `Path`, a list of names, or a string that names an existing file is read; any other string is
-    the text itself, unless it looks like a name: one word of ASCII, or one with a slash. None is
-    the built-in text.
+    the text itself, unless it looks like a name: one word with a dot or a slash. None is the
+    built-in text.
 
     Raises:
         TextError: if it cannot be read, or holds nothing.
@@ -33,15 +34,26 @@ def corpus_of(
         return read_corpus([text], encoding)
     if not text.strip():
         raise TextError("the text is empty; give some text or the name of a file")
-    return Corpus(text, ("text given directly",), ())
+    return Corpus(text, DIRECT, ())
+
+
+def require_text(text: object) -> None:
+    """Refuses to train on one short word: it is the name of a file, mistyped.
+
+    Raises:
+        TextError: naming the word.
+    """
+    if isinstance(text, str) and text.isascii() and len(text.split()) == 1 and len(text) <= 64:
+        corpus = corpus_of(text)  # the file of that name, if there is one
+        if corpus.sources == DIRECT:
+            raise TextError(f"there is no file called {text}, and one word is no text to learn from")
 
 
 def _is_name(text: str) -> bool:
     if not text or len(text) > LONGEST_NAME or "\n" in text or "\0" in text:
         return False
-    one_word = len(text.split()) == 1
-    if one_word and (text.isascii() or "/" in text or text.endswith(".txt")):
-        return True  # nobody trains on one word, but names are easily mistyped
+    if len(text.split()) == 1 and ("/" in text or "\\" in text or text.endswith(".txt")):
+        return True
     try:
         return Path(text).exists()
     except OSError:

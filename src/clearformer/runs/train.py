@@ -17,7 +17,7 @@ from clearformer.generation.sampling import Sampling
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration
 from clearformer.runs.run import Run, model_configuration, require_model, start_token
-from clearformer.runs.sources import corpus_of, corpus_of_run, require_same_text
+from clearformer.runs.sources import DIRECT, corpus_of, corpus_of_run, require_same_text, require_text
 from clearformer.text.corpus import Corpus
 from clearformer.text.split import split_text
 from clearformer.text.tokenizer import Tokenizer, load_tokenizer, save_tokenizer
@@ -86,6 +86,7 @@ def train(
         return _resume(RunFolder.open(Path(out)), text, encoding, training_given, reporter)
     options = TrainingOptions(**training_given)
     workers = options.workers or suitable_workers(options.batch)
+    require_text(text)
     corpus = corpus_of(text, encoding)
     reporter.preparing(corpus.characters)
     prepared = prepare(
@@ -272,7 +273,7 @@ def _document(
     start: int,
 ) -> dict[str, Any]:
     """What run.json holds."""
-    from_files = text is not None and corpus.sources != ("text given directly",)
+    from_files = text is not None and corpus.sources != DIRECT
     files = [text] if isinstance(text, str | Path) else text
     named = from_files and not isinstance(text, Corpus)
     return {
