@@ -194,7 +194,10 @@ def test_a_ratio_compares_figures_of_the_same_turn(benchmark):
 @pytest.mark.parametrize("script", ["training_step", "generation_speed"])
 def test_without_pytorch_a_benchmark_says_so_and_goes_on(benchmark, monkeypatch, capsys, script):
     monkeypatch.setattr(benchmark(script), "find_spec", lambda name: None)
-    short = {"training_step": ["--steps", "1"], "generation_speed": ["--repeats", "1", "--tokens", "2"]}
+    short = {
+        "training_step": ["--steps", "1"],
+        "generation_speed": ["--repeats", "1", "--tokens", "2"],
+    }
     benchmark(script).main(["--size", "tiny", "--turns", "1", "--json", *short[script]])
     document = json.loads(capsys.readouterr().out)
     assert any("PyTorch is not installed" in note for note in document["notes"])

@@ -1,14 +1,16 @@
 """The closed list of operations: the contract of each, and one line that finds the engine.
 
-This is the only module above `engines` that knows there are engines. An operation enters the list
+Model code calls operations here and never an engine. An operation enters the list
 with a gradient by hand, a proof against finite differences and against PyTorch, and a contract
 test that all engines agree in names, parameters and defaults. Axes are those of `tensor`.
 """
 
+from typing import Any
+
 import numpy as np
 
 from clearformer.engines.dispatch import engine_of
-from clearformer.tensor import Bool, Complex, Float, Int, Tensor
+from clearformer.tensor import Bool, Complex, Float, Int, T, Tensor
 
 
 def add(a: Float[Tensor, "..."], b: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
@@ -44,7 +46,7 @@ def embed(
     return engine_of(table).embed(ids, table)
 
 
-def softmax(x: Float[Tensor, "*shape"], axis: int = -1) -> Float[Tensor, "*shape"]:
+def softmax(x: Float[T, "*shape"], axis: int = -1) -> Float[T, "*shape"]:
     """Turns scores into shares that add up to one along `axis`: exp(x) / sum(exp(x)).
 
     The maximum is subtracted first. Where everything is -inf the shares, and the gradient, are 0.
@@ -153,7 +155,7 @@ def transpose(x: Float[Tensor, "*lead a b"]) -> Float[Tensor, "*lead b a"]:
 
 def cross_entropy(
     logits: Float[Tensor, "*lead vocab"], targets: Int[np.ndarray, "*lead"], ignore: int = -100
-) -> Float[Tensor, ""]:
+) -> Float[Any, ""]:
     """Mean of -log softmax(logits)[target], in nats per token; `ignore` marks what not to count."""
     return engine_of(logits).cross_entropy(logits, targets, ignore)
 

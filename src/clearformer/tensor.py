@@ -20,7 +20,7 @@ The axes, everywhere the same:
 """
 
 import sys
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING or "jaxtyping" in sys.modules:
     from jaxtyping import Bool, Complex, Float, Int, Shaped
@@ -33,7 +33,7 @@ else:
 
     Bool = Complex = Float = Int = Shaped = _Axes
 
-__all__ = ["Bool", "Complex", "Float", "Int", "Shaped", "Tensor"]
+__all__ = ["Bool", "Complex", "Float", "Int", "Shaped", "T", "Tensor"]
 
 
 @runtime_checkable
@@ -57,3 +57,7 @@ class Tensor(Protocol):
 
     def __mul__(self, other: Any, /) -> Any:
         """Element by element, with broadcasting."""
+
+
+T = TypeVar("T", bound=Tensor)
+"""A kind of tensor: an array in gives an array out, a tape tensor in a tape tensor out."""

@@ -162,3 +162,12 @@ def test_the_worked_example():
     past = [[1, 0, 0], [0.5, 0.5, 0], last]
     np.testing.assert_allclose(ops.attention(query, key, np.eye(3)), everything, atol=5e-4)
     np.testing.assert_allclose(ops.attention(query, key, np.eye(3), causal=True), past, atol=5e-4)
+
+
+def test_half_precision_does_not_overflow_where_float32_would_not():
+    """exp(11.1) is beyond float16; the shortcut for scores up to 30 is not for it."""
+    rows = np.array([[3.8], [-3.8], [3.0]], np.float16)  # scores up to 14.4
+    found = ops.attention(rows, rows, rows)
+    wide = rows.astype(np.float64)
+    assert found.dtype == np.float16
+    np.testing.assert_allclose(found, ops.attention(wide, wide, wide), rtol=0.01)

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from clearformer import ops
+from clearformer.engines import numpy as numpy_engine
+from clearformer.errors import ShapeError
 from engines.proofs import check_against_torch, check_gradient, weighted_gradients
 
 
@@ -92,3 +94,12 @@ def test_a_target_outside_the_vocabulary_is_refused(stranger, rng):
     """NumPy would count a negative one from the end, and the model would learn that token."""
     with pytest.raises((ValueError, IndexError), match=str(stranger)):
         ops.cross_entropy(rng.normal(size=(2, 4)), np.array([0, stranger]))
+
+
+@pytest.mark.parametrize(
+    "targets", [np.zeros((3, 2), int), np.zeros(6, int), np.zeros(()), np.zeros((2, 3))]
+)
+def test_targets_of_another_shape_or_type_are_refused(targets, rng):
+    """As many numbers in another order would be learned from without a word."""
+    with pytest.raises(ShapeError, match=r"shape \(2, 3\); got"):
+        numpy_engine.cross_entropy(rng.normal(size=(2, 3, 4)), targets)

@@ -85,10 +85,13 @@ def test_every_stage_has_a_name_for_each_axis(options):
             assert trace[stage.name].axes == stage.axes
 
 
-def test_one_head_is_the_slice_of_all():
+@pytest.mark.parametrize(("chosen", "shared"), [(0, 0), (1, 0), (2, 1), (3, 1)])
+def test_one_head_is_the_slice_of_all(chosen, shared):
+    """Of four heads that share two keys, neighbours have the same key."""
     run = run_of(key_value_heads=2)
-    every, one = run.explain(SENTENCE), run.explain(SENTENCE, head=3)
-    for name, head in (("weights", 3), ("query", 3), ("key", 1), ("mixed", 3)):
+    every, one = run.explain(SENTENCE), run.explain(SENTENCE, head=chosen)
+    of_stage = {"weights": chosen, "query": chosen, "key": shared, "mixed": chosen}
+    for name, head in of_stage.items():
         stage = f"blocks.1.attention.{name}"
         assert "head" not in one[stage].axes
         assert np.array_equal(one[stage], every[stage][:, head])

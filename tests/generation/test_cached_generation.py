@@ -11,7 +11,7 @@ from clearformer.generation import generate as generation
 from clearformer.generation.sampling import Sampling
 from clearformer.models.attention import Attention
 from clearformer.models.decoder import Decoder
-from clearformer.models.linear import Unchanged
+from clearformer.models.linear import Linear, Unchanged
 from clearformer.models.norms import RMSNorm
 from clearformer.models.part import Part
 from generation.listening import heard
@@ -108,6 +108,23 @@ class Halved(Part):
         return ops.multiply(x, np.asarray(0.5, x.dtype))
 
 
+@dataclass(frozen=True)
+class LoudLinear(Linear):
+    """A linear layer of somebody's own."""
+
+    def __call__(self, x: Any) -> Any:
+        return ops.multiply(super().__call__(x), np.asarray(3.0, x.dtype))
+
+
+def loud(part: Any, name: str) -> Any:
+    return replace(part, **{name: LoudLinear(**vars(getattr(part, name)))})
+
+
+def with_bias(part: Any, name: str) -> Any:
+    weight = getattr(part, name).weight
+    return replace(part, **{name: Linear(weight, np.arange(weight.shape[1], dtype=weight.dtype))})
+
+
 class Doubling(Attention):
     """An attention of somebody's own."""
 
@@ -144,6 +161,19 @@ OWN = {
     "a bend of the same name": lambda m: in_each_block(
         m, lambda b: replace(b, feed_forward=replace(b.feed_forward, activation=gelu))
     ),
+    "a kind of expanding layer": lambda m: in_each_block(
+        m, lambda b: replace(b, feed_forward=loud(b.feed_forward, "expand"))
+    ),
+    "a kind of projecting layer": lambda m: in_each_block(
+        m, lambda b: replace(b, feed_forward=loud(b.feed_forward, "project"))
+    ),
+    "a kind of output": lambda m: replace(m, output=loud(m.output, "linear")),
+    "a bias of the keys alone": lambda m: in_each_block(
+        m, lambda b: replace(b, attention=with_bias(b.attention, "key"))
+    ),
+    "a bias of the queries alone": lambda m: in_each_block(
+        m, lambda b: replace(b, attention=with_bias(b.attention, "query"))
+    ),
     "a kind of decoder": lambda m: Sharpened(**vars(m)),
     "a block unlike the first": lambda m: replace(
         m,
@@ -153,6 +183,13 @@ OWN = {
                 m.blocks[1],
                 attention=replace(m.blocks[1].attention, norm=Unchanged(), positions=Unchanged()),
             ),
+        ),
+    ),
+    "a block that turns nothing": lambda m: replace(
+        m,
+        blocks=(
+            m.blocks[0],
+            replace(m.blocks[1], attention=replace(m.blocks[1].attention, positions=Unchanged())),
         ),
     ),
 }

@@ -8,7 +8,7 @@ import pytest
 
 import clearformer as cf
 from clearformer.errors import ConfigurationError, Interrupted, RunError
-from clearformer.training import checkpoint
+from clearformer.training import checkpoint, memory
 from runs.tiny import DIALS, TEXT, StopAt, Told, files_in, refused
 
 
@@ -216,3 +216,10 @@ def test_leftovers_of_an_interrupted_save_are_removed_and_told(stopped):
     resume(stopped, reporter=told)
     assert any("step-000006.tmp" in note for note in told.notes)
     assert not (stopped / "checkpoints" / "step-000006.tmp").exists()
+
+
+def test_on_a_machine_that_is_too_small_it_is_the_memory_that_is_named(stopped, monkeypatch):
+    monkeypatch.setattr(memory, "machine_bytes", lambda: 1000)
+    message = refused(ConfigurationError, resume, stopped)
+    assert "1000 bytes" in message
+    assert "damaged" not in message

@@ -202,3 +202,10 @@ def test_a_run_too_short_for_a_validation_part_says_so(tmp_path):
     run = cf.train(tmp_path / "ten.txt", out=tmp_path / "run", **(DIALS | {"context": 4}))
     assert run.summary["validation_loss"] is None
     refused(TextError, run.evaluate)
+
+
+def test_what_was_noticed_in_a_text_to_be_judged_is_told(run, tmp_path):
+    (tmp_path / "windows.txt").write_bytes(b"the cat sat\r\non the mat\r\n")
+    unknown, ends = "in this model's vocabulary", "2 Windows line ends"
+    with pytest.warns(UserWarning, match=unknown), pytest.warns(UserWarning, match=ends):
+        run.evaluate(tmp_path / "windows.txt")

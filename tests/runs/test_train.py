@@ -264,3 +264,13 @@ def test_ctrl_c_saves_and_tells_how_to_go_on(tmp_path):
     assert "after step 5" in message
     assert f"clearformer train --resume --out {tmp_path / 'run'}" in message
     assert cf.load(tmp_path / "run").step == 5
+
+
+@pytest.mark.parametrize("kind", ["characters", "words", "bytepair"])
+def test_a_text_without_a_prompt_begins_as_a_line_does(tmp_path, kind):
+    """After a newline, where the text has one; else after what the text begins with."""
+    lines = cf.train("the cat sat\n" * 40, out=tmp_path / "lines", tokenizer=kind, **DIALS)
+    assert lines.tokenizer.decode([lines.start_token]) == "\n"
+    if kind != "bytepair":  # which knows every byte
+        prose = cf.train(TEXT, out=tmp_path / "prose", tokenizer=kind, **DIALS)
+        assert TEXT.startswith(prose.tokenizer.decode([prose.start_token]))

@@ -7,7 +7,7 @@ import pytest
 
 from clearformer.errors import TextError
 from clearformer.text.tokenizer import KINDS, build_tokenizer
-from clearformer.training.evaluation import ROWS, Evaluation, evaluate
+from clearformer.training.evaluation import LARGEST_LOGITS, ROWS, Evaluation, evaluate, rows_for
 from clearformer.training.judged import Judged, judged
 from training import tiny
 
@@ -131,3 +131,13 @@ def test_a_character_that_was_left_out_costs_its_bytes():
     found = judged(tokenizer, "abéc")
     assert (len(found.ids), found.characters) == (3, 3)
     assert found.spelling == pytest.approx(2 * math.log(256))
+
+
+@pytest.mark.parametrize("context", [1, 64, 1024])
+@pytest.mark.parametrize("vocabulary", [2, 65, 2048, 70_000, 10**9])
+def test_a_large_vocabulary_is_judged_in_small_pieces(context, vocabulary):
+    """32 windows at once of a large vocabulary take gigabytes that training never needed."""
+    rows = rows_for(context, vocabulary)
+    assert 1 <= rows <= ROWS
+    assert rows == 1 or rows * context * vocabulary <= LARGEST_LOGITS
+    assert rows == ROWS or (rows + 1) * context * vocabulary > LARGEST_LOGITS

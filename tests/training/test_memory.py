@@ -9,6 +9,7 @@ from clearformer.errors import ConfigurationError
 from clearformer.models.configuration import LARGEST, ModelConfiguration
 from clearformer.training import memory
 from clearformer.training.memory import in_words, machine_bytes, require_memory, training_bytes
+from clearformer.training.options import TrainingOptions
 from training import tiny
 
 SMALL = ModelConfiguration(65)
@@ -102,3 +103,13 @@ def test_the_memory_of_this_machine_is_plausible():
 )
 def test_bytes_in_words(number, words):
     assert in_words(number) == words
+
+
+def test_a_batch_in_parts_needs_the_memory_of_one_part(monkeypatch):
+    """Accumulation is there to save memory: what fits in parts is not refused."""
+    sizes = tiny.prepared().model
+    monkeypatch.setattr(memory, "machine_bytes", lambda: training_bytes(sizes, 10_000, 1, 10))
+    tiny.prepared(options=TrainingOptions(batch=10_000, accumulation=10))
+    for parts in (1, 9):
+        with pytest.raises(ConfigurationError, match="of memory to train"):
+            tiny.prepared(options=TrainingOptions(batch=10_000, accumulation=parts))

@@ -98,7 +98,8 @@ class TrainingDisplay(Reporter):
     def step(self, step: Step) -> None:
         """Moves the bar, or prints a line from time to time."""
         now = time.monotonic()
-        if now - self._shown_at < (BAR_SECONDS if self._bar else PLAIN_SECONDS):
+        last = bool(self._bar) and step.progress >= 1.0  # it stays on the screen
+        if not last and now - self._shown_at < (BAR_SECONDS if self._bar else PLAIN_SECONDS):
             return
         first, self._shown_at = not self._shown_at, now
         self._told = (

@@ -65,7 +65,7 @@ def _is_known(model: Any) -> bool:
         type(model.embedding) in (Embedding, ScaledEmbedding)
         and type(model.positions) in (SinusoidalPositions, NothingAdded)
         and type(model.norm) in _NORMS
-        and type(model.output) in (TiedOutput, UntiedOutput)
+        and _is_known_output(model.output)
         and isinstance(model.embedding.table, np.ndarray)
     )
     return ours and all(_is_like(block, model.blocks[0]) for block in model.blocks)
@@ -74,16 +74,21 @@ def _is_known(model: Any) -> bool:
 _NORMS = (LayerNorm, RMSNorm, Unchanged)
 
 
+def _is_known_output(part: Any) -> bool:
+    return type(part) is TiedOutput or (type(part) is UntiedOutput and type(part.linear) is Linear)
+
+
 def _is_like(block: Any, first: Any) -> bool:
     if type(block) is not Block or type(block.attention) is not Attention:
         return False
     attention, usual = block.attention, first.attention
-    linear = (attention.query, attention.key, attention.value, attention.output)
+    reading: Any = (attention.query, attention.key, attention.value)
     return (
-        all(type(each) is Linear for each in linear)
+        all(type(each) is Linear for each in (*reading, attention.output))
+        and len({each.bias is None for each in reading}) == 1  # they become one matrix
         and type(block.norm_1) in _NORMS
         and type(block.norm_2) in _NORMS
-        and type(block.feed_forward) in (FeedForward, GatedFeedForward)
+        and _is_known_feed_forward(block.feed_forward)
         and type(attention.norm) in (UnitRMSNorm, Unchanged)
         and type(attention.positions) in (RotaryPositions, Unchanged)
         and type(attention.norm) is type(usual.norm)
@@ -91,6 +96,13 @@ def _is_like(block: Any, first: Any) -> bool:
         and (attention.heads, attention.key_value_heads, attention.causal)
         == (usual.heads, usual.key_value_heads, True)
     )
+
+
+def _is_known_feed_forward(part: Any) -> bool:
+    if type(part) not in (FeedForward, GatedFeedForward):
+        return False
+    gates = (part.gate,) if isinstance(part, GatedFeedForward) else ()
+    return all(type(each) is Linear for each in (part.expand, part.project, *gates))
 
 
 def _layer(block: Block) -> LayerPlan:

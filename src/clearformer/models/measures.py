@@ -18,4 +18,9 @@ def perplexity(
     3rd ed., section 3.3.)
     """
     loss: Any = cross_entropy(logits, targets, ignore)
-    return exp(min(float(loss), 709.0))  # beyond, no float holds it
+    return perplexity_of(float(loss))
+
+
+def perplexity_of(loss: float) -> float:
+    """exp(loss), with the loss in nats per token."""
+    return exp(min(loss, 709.0))  # beyond, no float holds it

@@ -93,7 +93,7 @@ def self_attention(
     W_K: Float[Tensor, "embed width"],
     W_V: Float[Tensor, "embed value_width"],
     causal: bool = False,
-) -> tuple[Float[Tensor, "*lead seq value_width"], Float[Tensor, "*lead query key"]]:
+) -> tuple[Float[Any, "*lead seq value_width"], Float[Any, "*lead query key"]]:
     """Attention of a sequence to itself: softmax(X W_Q (X W_K)ᵀ / √width) X W_V.
 
     Returns:

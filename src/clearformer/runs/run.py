@@ -20,7 +20,7 @@ from clearformer.text.split import split_text
 from clearformer.text.stream import TextStream
 from clearformer.text.tokenizer import Tokenizer, load_tokenizer
 from clearformer.training.checkpoint import Checkpoint, latest_model
-from clearformer.training.evaluation import Evaluation, evaluate
+from clearformer.training.evaluation import Evaluation, evaluate, rows_for
 from clearformer.training.judged import judged
 from clearformer.training.preparation import VALIDATION
 from clearformer.training.run_folder import RunFolder
@@ -182,7 +182,10 @@ class Run:
             corpus = corpus_of_run(RunFolder.open(self.path))
             chosen = split_text(corpus.text, VALIDATION)[1]
         else:
-            chosen = corpus_of(text, encoding).text
+            corpus = corpus_of(text, encoding)
+            for note in corpus.notes:
+                warnings.warn(note, stacklevel=2)
+            chosen = corpus.text
         return self._evaluate(chosen, window, progress)
 
     def _evaluate(
@@ -205,7 +208,12 @@ class Run:
             )
         with threads_for_generation(self.configuration.parameter_count):
             return evaluate(
-                self.model, found, context=context, spread=over_threads, progress=progress
+                self.model,
+                found,
+                context=context,
+                rows=rows_for(context, self.configuration.vocabulary),
+                spread=over_threads,
+                progress=progress,
             )
 
     def explain(self, sentence: str, **options: Any) -> "Trace":

@@ -46,7 +46,9 @@ def require_text(text: object) -> None:
     if isinstance(text, str) and text.isascii() and len(text.split()) == 1 and len(text) <= 64:
         corpus = corpus_of(text)  # the file of that name, if there is one
         if corpus.sources == DIRECT:
-            raise TextError(f"there is no file called {text}, and one word is no text to learn from")
+            raise TextError(
+                f"there is no file called {text}, and one word is no text to learn from"
+            )
 
 
 def _is_name(text: str) -> bool:

@@ -17,7 +17,13 @@ from clearformer.generation.sampling import Sampling
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration
 from clearformer.runs.run import Run, model_configuration, require_model, start_token
-from clearformer.runs.sources import DIRECT, corpus_of, corpus_of_run, require_same_text, require_text
+from clearformer.runs.sources import (
+    DIRECT,
+    corpus_of,
+    corpus_of_run,
+    require_same_text,
+    require_text,
+)
 from clearformer.text.corpus import Corpus
 from clearformer.text.split import split_text
 from clearformer.text.tokenizer import Tokenizer, load_tokenizer, save_tokenizer
@@ -128,11 +134,11 @@ def _resume(
         engine = document["engine"]
         if workers is None or "start_token" not in document or not isinstance(engine, str):
             raise ConfigurationError("workers, start_token or engine is missing or wrong")
-        require_memory(configuration, options.batch, workers)
         if saves.finished(folder.checkpoints):
             require_model(configuration, latest_model(folder.checkpoints))
     except (KeyError, TypeError, ConfigurationError) as fault:
         raise RunError(f"{folder.path}/run.json is damaged: {fault}") from None
+    require_memory(configuration, options.batch, workers, options.accumulation)
     if text is None:
         corpus = corpus_of_run(folder)
     else:

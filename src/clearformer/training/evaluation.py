@@ -2,15 +2,19 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from math import exp, log
+from math import log
 from typing import Any
 
+from clearformer.models.measures import perplexity_of
 from clearformer.text.batches import windows
 from clearformer.training.judged import Judged
 from clearformer.training.objective import next_token_loss
 
 ROWS = 32
 """Windows in one piece of work: large enough for quick products, small enough to share out."""
+
+LARGEST_LOGITS = 2**24
+"""Scores in one piece of work: 64 MiB of float32, of which each thread holds about three."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ class Evaluation:
     @property
     def perplexity(self) -> float:
         """exp(loss): among how many equally likely tokens the model is undecided."""
-        return exp(min(self.loss, 700.0))
+        return perplexity_of(self.loss)
 
     @property
     def bits_per_character(self) -> float:
@@ -38,11 +42,17 @@ class Evaluation:
         return nats / max(self.characters, 1) / log(2)
 
 
+def rows_for(context: int, vocabulary: int) -> int:
+    """Windows in one piece of work, fewer where a large vocabulary would fill the memory."""
+    return max(1, min(ROWS, LARGEST_LOGITS // (context * vocabulary)))
+
+
 def evaluate(
     model: Any,
     text: Judged,
     *,
     context: int,
+    rows: int = ROWS,
     spread: Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]] = map,
     progress: Callable[[float], None] | None = None,
 ) -> Evaluation:
@@ -52,6 +62,7 @@ def evaluate(
         model: gives logits for ids.
         text: at least two tokens.
         context: tokens a window holds; its first ones are predicted from little.
+        rows: windows in one piece of work.
         spread: how the windows are worked through, `map` or over several threads.
         progress: hears the share that is done, 0 … 1, from time to time.
 
@@ -69,5 +80,5 @@ def evaluate(
             progress(done / tokens)
         return loss * counted
 
-    losses = spread(total, windows(text.ids, context, ROWS))
+    losses = spread(total, windows(text.ids, context, rows))
     return Evaluation(sum(losses) / tokens, tokens, text.characters, text.spelling)

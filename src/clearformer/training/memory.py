@@ -8,19 +8,24 @@ from clearformer.errors import ConfigurationError
 from clearformer.models.configuration import ModelConfiguration
 
 NUMBER = 4  # bytes of a float32
+ID = 3 * 8  # bytes: a place in the text, the id there, and the id as an index
 
 
-def training_bytes(configuration: ModelConfiguration, batch: int, workers: int) -> int:
+def training_bytes(
+    configuration: ModelConfiguration, batch: int, workers: int, parts: int = 1
+) -> int:
     """Weights, gradients, optimizer and the activations of one step, in bytes (an estimate).
 
     Per weight: itself, two averages, a scratch value, and one gradient per worker. Per position and
-    layer: about 24 rows of `embed`, 4 of `hidden` and, for each head, 3 rows of the score table.
+    layer: about 24 rows of `embed`, 4 of `hidden` and, for each head, 3 rows of the score table;
+    of a batch in `parts`, those of one part. The ids of the whole batch are drawn at once.
     """
     c = configuration.completed
     weights = c.parameter_count * (4 + workers)
     hidden = c.hidden or 4 * c.embed
     position = c.layers * (24 * c.embed + 4 * hidden + 3 * c.heads * c.context) + 3 * c.vocabulary
-    return NUMBER * (weights + batch * c.context * position)
+    rows = -(-batch // parts)
+    return NUMBER * (weights + rows * c.context * position) + ID * batch * (c.context + 1)
 
 
 def machine_bytes() -> int | None:
@@ -36,13 +41,15 @@ def machine_bytes() -> int | None:
     return min(found)
 
 
-def require_memory(configuration: ModelConfiguration, batch: int, workers: int) -> None:
+def require_memory(
+    configuration: ModelConfiguration, batch: int, workers: int, parts: int = 1
+) -> None:
     """Refuses a run that cannot fit.
 
     Raises:
         ConfigurationError: with the memory it would need and what the machine has.
     """
-    needed = training_bytes(configuration, batch, workers)
+    needed = training_bytes(configuration, batch, workers, parts)
     there = machine_bytes()
     if there is not None and needed > there:
         c = configuration.completed

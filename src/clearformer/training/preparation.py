@@ -77,13 +77,14 @@ def prepare(
         ConfigurationError: if the sizes are impossible, or larger than the machine.
     """
     # refused before any work: these sizes fit no vocabulary
-    require_memory(ModelConfiguration(vocabulary or 2, **dials), options.batch, workers)
+    smallest = ModelConfiguration(vocabulary or 2, **dials)
+    require_memory(smallest, options.batch, workers, options.accumulation)
     train_text, validation_text = split_text(corpus.text, VALIDATION)
     _require_length(corpus.text, train_text)
     tokenizer = build_tokenizer(kind, corpus.text, vocabulary)
     train, validation = tokenizer.encode(train_text), judged(tokenizer, validation_text)
     configuration = ModelConfiguration(tokenizer.vocabulary_size, **dials)
-    require_memory(configuration, options.batch, workers)
+    require_memory(configuration, options.batch, workers, options.accumulation)
     notes = list(corpus.notes)
     configuration = _fit_context(configuration, len(train), notes)
     _judge_vocabulary(tokenizer, vocabulary, len(train), notes)

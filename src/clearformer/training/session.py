@@ -10,7 +10,7 @@ import numpy as np
 from clearformer.errors import NotFiniteError, RunError
 from clearformer.text.batches import Batches
 from clearformer.training.checkpoint import Checkpoint, save_checkpoint
-from clearformer.training.evaluation import Evaluation, evaluate
+from clearformer.training.evaluation import Evaluation, evaluate, rows_for
 from clearformer.training.events import Reporter, Step
 from clearformer.training.interrupt import Interrupt
 from clearformer.training.loop import Loop
@@ -203,7 +203,6 @@ class Session:
         begun = time.monotonic()
         step = self.loop.step
         self._evaluated_step = step
-        self.reporter.evaluating(step)
         self.evaluation = self._measured()
         if self.evaluation is not None:
             self._log_evaluation(step, self.evaluation)
@@ -220,10 +219,12 @@ class Session:
         prepared = self.prepared
         if len(prepared.validation.ids) < 2:
             return None
+        self.reporter.evaluating(self.loop.step)
         found = evaluate(
             self.learner.model,
             prepared.validation,
             context=prepared.model.context,
+            rows=rows_for(prepared.model.context, prepared.model.vocabulary),
             spread=self.learner.spread,
         )
         if not math.isfinite(found.loss):

@@ -14,7 +14,10 @@ from clearformer.engines.tape import record, value_of
 from clearformer.errors import ShapeError
 
 SAFE_SCORE = 30.0
-"""exp(±30) is far from overflow and underflow in float32, so no maximum need be subtracted."""
+"""exp(±30) is far from overflow and underflow in float32, so no maximum need be subtracted.
+
+In float16, which overflows at exp(11.09), it always is.
+"""
 
 
 def attention(
@@ -62,7 +65,8 @@ def _powers(scaled: np.ndarray, k: np.ndarray, allowed: np.ndarray | None) -> np
     scores: np.ndarray = scaled @ k.swapaxes(-1, -2)
     if allowed is not None and np.broadcast_shapes(allowed.shape, scores.shape) != scores.shape:
         raise ShapeError(f"mask {allowed.shape} does not fit scores {scores.shape}")
-    if _largest_possible(scaled, k) <= SAFE_SCORE:
+    safe = SAFE_SCORE if scores.dtype.itemsize >= 4 else 0.0
+    if _largest_possible(scaled, k) <= safe:
         np.exp(scores, out=scores)
         if allowed is not None:
             scores *= allowed.astype(scores.dtype)
@@ -71,7 +75,7 @@ def _powers(scaled: np.ndarray, k: np.ndarray, allowed: np.ndarray | None) -> np
         scores = np.where(allowed, scores, scores.dtype.type(-np.inf))
     highest = scores.max(-1, keepdims=True, initial=-np.inf)
     # small rows stay as they are, so that no row's bits depend on what it may not see
-    highest[(np.abs(highest) <= 1.001 * SAFE_SCORE) | np.isneginf(highest)] = 0
+    highest[(np.abs(highest) <= 1.001 * safe) | np.isneginf(highest)] = 0
     scores -= highest
     return np.exp(scores, out=scores)
 

@@ -16,6 +16,12 @@ def cross_entropy(logits: Any, targets: np.ndarray, ignore: int = -100) -> Any:
     scores = value_of(logits)
     if scores.dtype.kind in "biu":  # whole numbers have no infinity
         scores = scores.astype(np.float64)
+    targets = np.asarray(targets)
+    if targets.shape != scores.shape[:-1] or targets.dtype.kind not in "iu":
+        raise ShapeError(
+            f"targets must be one token id for each row of the logits, whole numbers of shape "
+            f"{scores.shape[:-1]}; got {targets.dtype} of shape {targets.shape}"
+        )
     rows = scores.reshape(-1, scores.shape[-1])
     wanted = targets.reshape(-1)
     counted = wanted != ignore
