@@ -304,3 +304,44 @@ def test_japanese_is_no_error_where_the_terminal_cannot_show_it(trained, process
         assert "Traceback" not in shown.err
         assert shown.status == 0
         assert shown.out
+
+
+CLOSED = """
+import os, sys
+for number in (1, 2):
+    if str(number) in sys.argv[1]:
+        os.close(number)
+os.execv(sys.executable, [sys.executable, "-m", "clearformer", *sys.argv[2:]])
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="closes descriptors as a Unix shell does")
+@pytest.mark.parametrize("closed", ["1", "2", "12"])
+def test_streams_that_are_closed_cost_no_work(closed, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat on the mat; the dog ran. " * 12, "utf-8")
+    sizes = ("--layers", "1", "--heads", "1", "--embed", "8", "--context", "8", "--steps", "2")
+    for line in (("explain",), ("train", text, "--out", tmp_path / "run", *sizes)):
+        done = subprocess.run(
+            [sys.executable, "-c", CLOSED, closed, *map(str, line)],
+            env=ENVIRONMENT, capture_output=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done
+    assert (tmp_path / "run" / "checkpoints" / "step-000002").is_dir()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a pipe of Unix")
+def test_progress_that_nobody_reads_does_not_end_a_training(tmp_path):
+    """As in `clearformer train 2>&1 | head -1`: the run was lost, with exit status 0."""
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat on the mat; the dog ran. " * 12, "utf-8")
+    sizes = ("--layers", "1", "--heads", "1", "--embed", "8", "--context", "8", "--steps", "9")
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "clearformer", "train", text, "--out", tmp_path / "run", *sizes],
+        env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=writer, check=False,
+    )  # fmt: skip
+    os.close(writer)
+    assert done.returncode == 0
+    assert (tmp_path / "run" / "checkpoints" / "step-000009").is_dir()

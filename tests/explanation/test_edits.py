@@ -151,3 +151,17 @@ def test_infinite_edits_give_strict_json_all_the_same():
     edited = cf.explain(SENTENCE, edits={"positioned": np.inf})
     json.dumps(edited.to_json(), allow_nan=False)
     assert edited.text(80)
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (f"ids[0]={'9' * 30}", "too large"),
+        (f"embedding[0,0]={'9' * 400}", "too large"),
+        ("ids[0]=inf", "whole numbers"),
+        ("ids[0]=1.5", "whole numbers"),
+    ],
+)
+def test_a_number_that_does_not_fit_a_cell_is_refused(edit, message):
+    with pytest.raises(ConfigurationError, match=message):
+        cf.explain(SENTENCE, edits=[edit])

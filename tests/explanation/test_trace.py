@@ -170,10 +170,14 @@ def test_a_sentence_of_nothing_but_unknown_characters_is_refused():
         run_of().explain("ZZZ")
 
 
-@pytest.mark.parametrize("option", [{"embed": 8}, {"heads": 1}, {"causal": True}, {"seed": 0}])
+@pytest.mark.parametrize("option", [{"embed": 8}, {"heads": 1}, {"causal": False}, {"seed": 0}])
 def test_options_of_the_lesson_are_refused_with_a_run(option):
     with pytest.raises(ConfigurationError, match=next(iter(option))):
         run_of().explain(SENTENCE, **option)
+
+
+def test_that_a_run_is_causal_may_be_said():
+    assert len(run_of().explain(SENTENCE, causal=True)) == len(run_of().explain(SENTENCE))
 
 
 def test_a_missing_run_is_refused(tmp_path: Path):

@@ -78,3 +78,9 @@ def test_whole_numbers_and_lists_are_logits_too(temperature, unchecked):
     wanted = cf.sample(np.array([1.0, 3.0, 2.0]), temperature=temperature, rng=Fixed(0.7))
     for logits in (np.array([1, 3, 2]), [1, 3, 2], [1.0, 3.0, 2.0]):
         assert cf.sample(logits, temperature=temperature, rng=Fixed(0.7)) == wanted
+
+
+@pytest.mark.parametrize("temperature", [1e-5, 1e-20, 1e-300])
+def test_half_precision_stands_any_temperature(temperature):
+    logits = np.array([1, 2, 3], np.float16)
+    assert cf.sample(logits, temperature=temperature) == 2

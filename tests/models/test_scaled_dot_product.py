@@ -5,6 +5,7 @@ import pytest
 
 import clearformer as cf
 from clearformer import ops
+from clearformer.errors import ShapeError
 from clearformer.models.scaled_dot_product import steps
 from clearformer.models.tap import Recorder, silent
 from engines.proofs import check_against_torch, weighted_gradients, weights_like
@@ -163,3 +164,8 @@ def test_the_steps_have_their_names_in_order(rng):
     without = Recorder()
     steps(query, key, value, None, None, without)
     assert list(without.seen) == ["products", "scores", "weights", "mixed"]
+
+
+def test_attention_without_a_width_is_refused():
+    with pytest.raises(ShapeError, match="width of at least 1"):
+        cf.attention(np.zeros((2, 0)), np.zeros((2, 0)), np.zeros((2, 0)))

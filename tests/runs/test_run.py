@@ -1,5 +1,6 @@
 """Laws of a run: loaded it is the run that was trained; what it says about a text is exact."""
 
+import copy
 import math
 
 import numpy as np
@@ -209,3 +210,9 @@ def test_what_was_noticed_in_a_text_to_be_judged_is_told(run, tmp_path):
     unknown, ends = "in this model's vocabulary", "2 Windows line ends"
     with pytest.warns(UserWarning, match=unknown), pytest.warns(UserWarning, match=ends):
         run.evaluate(tmp_path / "windows.txt")
+
+
+def test_a_run_is_itself_and_no_other(run):
+    assert run == run
+    assert run != copy.copy(run)
+    assert {run: 1}[run] == 1

@@ -30,7 +30,16 @@ def test_a_string_that_names_nothing_is_the_text(text):
 
 
 @pytest.mark.parametrize(
-    "name", ["missing.txt", "folder/missing", "C:\\books\\missing", "./x", "..\\missing.txt"]
+    "name",
+    [
+        "missing.txt",
+        "folder/missing",
+        "C:\\books\\missing",
+        "./x",
+        "..\\missing.txt",
+        "a.md",
+        "b.TXT ",
+    ],
 )
 def test_what_looks_like_a_name_is_never_taken_for_a_text(name):
     """A person who mistypes a name does not want a model of that name."""
@@ -97,3 +106,8 @@ def test_a_text_that_cannot_be_found_again_is_refused_with_advice(run, change):
     change_configuration(run.path, lambda document: document["corpus"].update(change))
     message = refused(RunError, corpus_of_run, RunFolder.open(run.path))
     assert "name it yourself" in message or "start a new run" in message
+
+
+@pytest.mark.parametrize("text", [123, b"bytes", [b"bytes"], [1], iter(["a"]), {"a": 1}])
+def test_what_is_neither_text_nor_names_is_refused(text):
+    assert "a list of paths" in refused(TextError, corpus_of, text)

@@ -3,6 +3,8 @@
 import hashlib
 import json
 import math
+import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -274,3 +276,11 @@ def test_a_text_without_a_prompt_begins_as_a_line_does(tmp_path, kind):
     if kind != "bytepair":  # which knows every byte
         prose = cf.train(TEXT, out=tmp_path / "prose", tokenizer=kind, **DIALS)
         assert TEXT.startswith(prose.tokenizer.decode([prose.start_token]))
+
+
+@pytest.mark.skipif(os.name == "nt" or sys.platform == "darwin", reason="names are Unicode there")
+def test_a_file_whose_name_is_no_unicode_can_be_trained_on(tmp_path):
+    path = tmp_path / os.fsdecode(b"caf\xe9.txt")
+    path.write_text(TEXT, "utf-8")
+    run = cf.train(path, out=tmp_path / "run", **DIALS)
+    assert json.loads((run.path / "run.json").read_text("utf-8"))["corpus"]["files"] == []

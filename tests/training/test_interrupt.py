@@ -65,3 +65,23 @@ def test_outside_the_main_thread_it_leaves_signals_alone():
     thread.join()
     assert found == [None]
     assert handlers() == before
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP")
+def test_a_terminal_that_is_closed_is_heard_too():
+    with Interrupt() as interrupt:
+        signal.raise_signal(signal.SIGHUP)
+        assert interrupt.number == signal.SIGHUP
+
+
+@BOTH
+def test_what_is_ignored_outside_stays_ignored(number):
+    """As a shell does for what it starts in the background, and `nohup` for SIGHUP."""
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        with Interrupt() as interrupt:
+            signal.raise_signal(number)
+            assert interrupt.number is None
+        assert signal.getsignal(number) is signal.SIG_IGN
+    finally:
+        signal.signal(number, before)

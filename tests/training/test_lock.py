@@ -1,5 +1,6 @@
 """Laws of the run lock: one process inside, named to the others; a dead one holds nothing."""
 
+import errno
 import json
 import os
 import signal
@@ -188,3 +189,16 @@ def test_of_eight_that_start_at_once_exactly_one_runs(tmp_path):
         timeout=60,
     )
     assert done.stdout == "one each time\n", done.stderr
+
+
+def test_a_disk_too_full_to_sign_leaves_no_lock_behind(tmp_path, monkeypatch):
+    def full(descriptor, text):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(lock.os, "write", full)
+        with pytest.raises(RunError, match="No space left"):
+            RunLock(tmp_path).__enter__()
+    assert holder_of(tmp_path) is None
+    with RunLock(tmp_path):
+        pass

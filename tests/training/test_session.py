@@ -454,3 +454,33 @@ def test_a_save_of_another_text_is_refused(stopped):
     ready = tiny.prepared()
     with pytest.raises(RunError, match="tokens"):
         session(stopped, replace(ready, train=ready.train[:-3]))
+
+
+class AtEvaluation(Reporter):
+    """Asks to stop while the validation loss is measured."""
+
+    def __init__(self):
+        self.measured = 0
+
+    def evaluating(self, step):
+        signal.raise_signal(signal.SIGINT)
+
+    def evaluated(self, step, evaluation):
+        self.measured += 1
+
+
+def test_who_asks_to_stop_does_not_wait_for_an_evaluation(tmp_path, thorough):
+    reporter = AtEvaluation()
+    assert session(tmp_path / "run", reporter=reporter).run() == signal.SIGINT
+    assert reporter.measured == 0
+    assert session(tmp_path / "run").run() is None
+    session(tmp_path / "whole").run()
+    assert saved(tmp_path / "run") == saved(tmp_path / "whole")
+
+
+def test_a_sample_that_cannot_be_drawn_says_what_to_do(tmp_path, thorough):
+    def sample(model):
+        raise NotFiniteError("the largest of the logits must be a finite number; got nan")
+
+    with pytest.raises(NotFiniteError, match="no sample could be written"):
+        session(tmp_path / "run", sample=sample).run()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clearformer.cli.output import json_option, printable, show_json
+from clearformer.cli.output import json_option, printable, show_json, tell
 
 if TYPE_CHECKING:
     from clearformer.explanation.lines import Line
@@ -83,7 +83,7 @@ def explain(sentence: str, run: Path | None, as_json: bool, **options: Any) -> N
     trace = explained(sentence, run=run, **options)
     if as_json:
         for note in trace.notes:
-            click.echo(f"note: {printable(note)}", err=True)
+            tell(f"note: {printable(note)}")
         show_json(trace.to_json())
     else:
         _show(trace)
@@ -93,6 +93,8 @@ def _show(trace: "Trace") -> None:
     from clearformer.explanation.render import plain, render
 
     lines = render(trace)
+    if sys.stdout is None:  # closed from the start
+        return
     if sys.stdout.isatty():
         _show_in_colour(lines)
     else:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from clearformer.cli.output import json_option, printable, show_json
+from clearformer.cli.output import json_option, printable, show_json, tell
 
 
 @click.command(name="generate")
@@ -52,7 +52,7 @@ def generate(
     prepared = trained.prompt(prompt, tokens)
     pieces = trained.stream(prepared, tokens, sampling, seed=seed, cached=not no_cache)
     for note in prepared.notes:
-        click.echo(f"note: {printable(note)}", err=True)
+        tell(f"note: {printable(note)}")
     begun = time.perf_counter()
     text = ""
     if not as_json:
@@ -77,4 +77,4 @@ def generate(
         )
     else:
         click.echo()
-        click.echo(f"{tokens:,} tokens, {tokens / max(seconds, 1e-9):,.0f} a second", err=True)
+        tell(f"{tokens:,} tokens, {tokens / max(seconds, 1e-9):,.0f} a second")

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from clearformer.cli.output import printable
+from clearformer.cli.output import printable, tell
 from clearformer.errors import ClearformerError, Interrupted
 from clearformer.version import __version__
 
@@ -95,6 +95,9 @@ def entry(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and exits: 0 done, 1 "no", 2 at fault, 130 interrupted."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     warnings.showwarning = _show_note
+    warnings.simplefilter(
+        "always", UserWarning
+    )  # notes are results: -W must not hide or raise them
     debug = "--debug" in arguments
     # --debug is allowed anywhere, so that it can be added at the end of a line that failed
     arguments = [argument for argument in arguments if argument != "--debug"]
@@ -141,8 +144,8 @@ def _in_one_line(error: BaseException) -> str:
 
 
 def _tell(line: str) -> None:
-    click.echo(f"clearformer: {printable(' '.join(line.split()))}", err=True)
+    tell(f"clearformer: {printable(' '.join(line.split()))}")
 
 
 def _show_note(message: Any, *_: Any, **__: Any) -> None:
-    click.echo(f"note: {printable(str(message))}", err=True)
+    tell(f"note: {printable(str(message))}")

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -14,6 +15,17 @@ def show_json(document: Mapping[str, Any]) -> None:
     wide = encoding.lower().startswith("utf")
     written = json.dumps(document, ensure_ascii=not wide, allow_nan=False)
     click.echo("".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in written))
+
+
+def tell(line: str) -> None:
+    """Prints a line to standard error; that nobody can read it must never cost the work itself."""
+    with suppress(OSError):  # a full disk, or a reader that is gone
+        click.echo(line, err=True)
+
+
+def perplexity_in_words(perplexity: float) -> str:
+    """With its commas, or as a power of ten where there would be too many of them."""
+    return f"{perplexity:,.1f}" if perplexity < 1e9 else f"{perplexity:.1e}"
 
 
 def printable(text: str) -> str:

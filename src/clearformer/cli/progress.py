@@ -2,12 +2,11 @@
 
 import sys
 import time
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
-import click
-
-from clearformer.cli.output import printable
+from clearformer.cli.output import perplexity_in_words, printable, tell
 from clearformer.training.evaluation import Evaluation
 from clearformer.training.events import Reporter, Start, Step
 
@@ -64,7 +63,7 @@ class TrainingDisplay(Reporter):
             f"thread{'s' * (start.workers > 1)}; Ctrl-C stops and saves"
         )
         self._print(f"Run    {printable(str(start.folder))}\n")
-        if sys.stderr.isatty():
+        if sys.stderr is not None and sys.stderr.isatty():  # None: closed from the start
             self._start_bar()
 
     def _start_bar(self) -> None:
@@ -118,7 +117,8 @@ class TrainingDisplay(Reporter):
             self._bar.update(self._task, told=self._told)
         self._print(
             f"step {step:,}: validation loss {evaluation.loss:.3f}, perplexity "
-            f"{evaluation.perplexity:,.1f}, {evaluation.bits_per_character:.3f} bits per character"
+            f"{perplexity_in_words(evaluation.perplexity)}, "
+            f"{evaluation.bits_per_character:.3f} bits per character"
         )
 
     def sampled(self, step: int, text: str) -> None:
@@ -131,9 +131,10 @@ class TrainingDisplay(Reporter):
 
     def _print(self, line: str) -> None:
         if self._bar:
-            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+            with suppress(OSError):  # a terminal that was closed; training goes on
+                self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
         else:
-            click.echo(line, err=True)
+            tell(line)
 
 
 def _clock(seconds: float) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from clearformer.cli.dials import Section, SectionedCommand, dials
-from clearformer.cli.output import json_option, printable, show_json
+from clearformer.cli.output import json_option, perplexity_in_words, printable, show_json
 from clearformer.models.configuration import CHOICES, SIZES, ModelConfiguration
 from clearformer.training.options import TrainingOptions
 
@@ -110,7 +110,7 @@ def _show(summary: dict[str, Any], sample: str, path: Path, minutes: float | Non
     if loss is not None:
         click.echo(
             f"\nOn text it has not seen: loss {loss:.3f} nats per token, perplexity "
-            f"{summary['validation_perplexity']:,.1f}, "
+            f"{perplexity_in_words(summary['validation_perplexity'])}, "
             f"{summary['bits_per_character']:.3f} bits per character."
         )
     name = quote(printable(str(path)))

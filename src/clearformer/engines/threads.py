@@ -14,13 +14,32 @@ LARGE = 20_000_000
 """Parameters from which one row times the weights is worth sharing out over threads."""
 
 
+_inside: list[object] = []
+"""Who needs one BLAS thread now; the limit holds for the process, not for one of its threads."""
+_limit: list[Any] = []
+_lock = Lock()
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Inside, each product runs on the thread that asks for it."""
+    """Inside, each product runs on the thread that asks for it.
+
+    Of several threads that are inside, the first sets the limit and the last takes it back.
+    """
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(limits=1, user_api="blas"):
+    me = object()
+    with _lock:
+        if not _inside:
+            _limit.append(threadpool_limits(limits=1, user_api="blas"))
+        _inside.append(me)
+    try:
         yield
+    finally:
+        with _lock:
+            _inside.remove(me)
+            if not _inside:
+                _limit.pop().restore_original_limits()
 
 
 def threads_for_generation(parameters: int) -> AbstractContextManager[None]:

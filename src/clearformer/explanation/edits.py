@@ -85,7 +85,14 @@ def one_cell(
                 f"there is no cell [{','.join(map(str, cell))}]"
             )
         result = np.array(array)
-        result[index] = value
+        if result.dtype.kind == "i" and not isinstance(value, int):
+            raise ConfigurationError(f"{name} are whole numbers; an edit must be, too")
+        try:
+            result[index] = value
+        except OverflowError:
+            raise ConfigurationError(
+                f"the number for one cell of {name} is too large for {result.dtype}"
+            ) from None
         return result
 
     return change

@@ -81,7 +81,8 @@ def explain(
             seed=0 if seed is None else seed,
         )
     else:
-        of_lesson["causal"] = causal or None  # a trained decoder is causal; saying so does no harm
+        if causal:  # as a trained decoder is; saying so does no harm
+            of_lesson["causal"] = None
         given = [name for name, value in of_lesson.items() if value is not None]
         if given:
             raise ConfigurationError(

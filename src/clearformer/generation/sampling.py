@@ -100,7 +100,7 @@ def sample(
     scores = np.asarray(logits)
     if scores.ndim != 1 or not scores.size:
         raise ShapeError(f"logits must be one row with at least one number; got {scores.shape}")
-    if scores.dtype.kind != "f":
+    if scores.dtype not in (np.float32, np.float64):  # float16 holds no 1 / temperature
         scores = scores.astype(np.float64)
     return draw(scores, settings, rng or np.random.default_rng())
 

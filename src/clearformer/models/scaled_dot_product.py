@@ -129,6 +129,8 @@ def _table(name: str, x: Any) -> Any:
         )
     if x.ndim < 2:
         raise ShapeError(f"{name} must have a position and a width axis; got {tuple(x.shape)}")
+    if isinstance(x, np.ndarray) and x.dtype.kind not in "biuf":
+        raise ShapeError(f"{name} must hold real numbers; got {x.dtype}")
     if isinstance(x, np.ndarray) and x.dtype.kind in "biu":
         return x.astype(np.float64)
     return x
@@ -140,6 +142,8 @@ def _check(query: Any, key: Any, value: Any, mask: Any) -> None:
             "query and key must have the same width (last axis); "
             f"got query {tuple(query.shape)}, key {tuple(key.shape)}"
         )
+    if not query.shape[-1]:
+        raise ShapeError(f"query and key need a width of at least 1; got {tuple(query.shape)}")
     if key.shape[-2] != value.shape[-2]:
         raise ShapeError(
             "key and value must have as many positions (the axis before the last); "

@@ -32,6 +32,10 @@ MOST_TOKENS = 10_000_000
 """One call generates no more; far beyond any use, and small enough to refuse a slip."""
 
 
+LONGEST_CHARACTER = 4
+"""Bytes of UTF-8, so of tokens that a character can be spread over."""
+
+
 @dataclass(frozen=True)
 class Prompt:
     """A prompt as the model will see it."""
@@ -41,7 +45,7 @@ class Prompt:
     """What was left out or will slide out of view, one sentence each."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """A trained model and everything that belongs to it."""
 
@@ -136,7 +140,9 @@ class Run:
         self, prompt: Prompt, tokens: int, sampling: Sampling, seed: int | None, cached: bool
     ) -> Iterator[str]:
         text = TextStream(self.tokenizer)
-        for id in prompt.ids:  # what joins the prompt to the first new token belongs to the text
+        for id in prompt.ids[
+            -LONGEST_CHARACTER:
+        ]:  # what joins the prompt to the first new token belongs to the text
             text.feed(id)
         for id in generate(
             self.model,

@@ -1,5 +1,6 @@
 """Where the text of a run comes from: a string, files, the built-in text, or run.json."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from clearformer.training.run_folder import RunFolder
 
 BUILT_IN = "pydoc_data.topics"
 DIRECT = ("text given directly",)
+ENDING = re.compile(r"\s*\S+\.[A-Za-z0-9]{1,5}\s*")
 LONGEST_NAME = 1024  # characters; a longer string is a text, not the name of a file
 
 
@@ -18,8 +20,8 @@ def corpus_of(
     """The corpus that `text` means.
 
     A `Path`, a list of names, or a string that names an existing file is read; any other string is
-    the text itself, unless it looks like a name: one word with a dot or a slash. None is the
-    built-in text.
+    the text itself, unless it looks like a name: one word with an ending such as .txt, or one of
+    ASCII with a slash. None is the built-in text.
 
     Raises:
         TextError: if it cannot be read, or holds nothing.
@@ -29,6 +31,11 @@ def corpus_of(
     if isinstance(text, Corpus):
         return text
     if not isinstance(text, str):
+        if not isinstance(text, Path) and not _are_names(text):
+            raise TextError(
+                "a text is a string, a path, or a list of paths; "
+                f"got {type(text).__name__}: {text!r:.40}"
+            )
         return read_corpus(text, encoding)
     if _is_name(text):
         return read_corpus([text], encoding)
@@ -47,14 +54,20 @@ def require_text(text: object) -> None:
         corpus = corpus_of(text)  # the file of that name, if there is one
         if corpus.sources == DIRECT:
             raise TextError(
-                f"there is no file called {text}, and one word is no text to learn from"
+                f"there is no file called {text}, and one word is no text to learn from; "
+                "give the path of a text file, or more text"
             )
+
+
+def _are_names(names: object) -> bool:
+    return isinstance(names, list | tuple) and all(isinstance(name, str | Path) for name in names)
 
 
 def _is_name(text: str) -> bool:
     if not text or len(text) > LONGEST_NAME or "\n" in text or "\0" in text:
         return False
-    if len(text.split()) == 1 and ("/" in text or "\\" in text or text.endswith(".txt")):
+    slash = text.isascii() and ("/" in text or "\\" in text)  # in Japanese prose / means "or"
+    if len(text.split()) == 1 and (slash or ENDING.fullmatch(text)):
         return True
     try:
         return Path(text).exists()

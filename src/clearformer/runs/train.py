@@ -282,6 +282,9 @@ def _document(
     from_files = text is not None and corpus.sources != DIRECT
     files = [text] if isinstance(text, str | Path) else text
     named = from_files and not isinstance(text, Corpus)
+    names = [str(Path(name).resolve()) for name in files] if named else []
+    if not all(map(_is_unicode, names)):  # to be named again when the run is resumed
+        names = []
     return {
         "kind": "decoder",
         "model": prepared.model.to_json(),
@@ -296,7 +299,7 @@ def _document(
         "start_token": start,
         "corpus": {
             "sources": list(corpus.sources),
-            "files": [str(Path(name).resolve()) for name in files] if named else [],
+            "files": names,
             "encoding": encoding,
             "characters": corpus.characters,
             "fingerprint": corpus.fingerprint,
@@ -307,6 +310,15 @@ def _document(
             "python": python_version(),
         },
     }
+
+
+def _is_unicode(name: str | Path) -> bool:
+    """Whether JSON can hold a name of a file; on Linux it may be any bytes."""
+    try:
+        str(name).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _start_token(tokenizer: Tokenizer, train: np.ndarray) -> int:

@@ -148,6 +148,8 @@ def _bytes_of(path: Path) -> bytes:
         raise TextError(f"{name} does not exist; give the path of a text file") from None
     except ValueError as fault:
         raise fault if isinstance(fault, TextError) else _unreadable(name, str(fault)) from None
+    except MemoryError:
+        raise _unreadable(name, "it does not fit into memory") from None
     except OSError as fault:
         raise _unreadable(name, fault.strerror or str(fault)) from None
     if not raw:

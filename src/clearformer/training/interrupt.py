@@ -5,9 +5,16 @@ import threading
 from types import FrameType, TracebackType
 from typing import Any
 
+SIGNALS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+
 
 class Interrupt:
-    """While inside, SIGINT and SIGTERM set `number` instead of breaking into a step."""
+    """While inside, a signal of SIGNALS sets `number` instead of breaking into a step.
+
+    What is ignored outside, as SIGHUP under `nohup`, stays ignored.
+    """
 
     def __init__(self) -> None:
         self.number: int | None = None
@@ -15,7 +22,9 @@ class Interrupt:
 
     def __enter__(self) -> "Interrupt":
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in SIGNALS:
+                if signal.getsignal(number) in (signal.SIG_IGN, None):  # None: not of Python
+                    continue
                 self._before[number] = signal.signal(number, self._heard)
         return self
 

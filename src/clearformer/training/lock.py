@@ -65,8 +65,12 @@ class RunLock:
                     f"{self.path.parent} is in use: expected to train there alone, found {who};"
                     " wait for it, stop it, or choose another --out"
                 )
+            try:
+                _sign(descriptor)
+            except BaseException:  # a full disk; nobody calls __exit__ then
+                _release(descriptor)
+                raise
             self._descriptor = descriptor
-            _sign(descriptor)
         return self
 
     def __exit__(

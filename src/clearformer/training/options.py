@@ -83,7 +83,9 @@ class TrainingOptions:
 
 def _check_whole(name: str, value: Any, least: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= 2**53:
-        raise ConfigurationError(f"{name} must be a whole number of at least {least}; got {value}")
+        raise ConfigurationError(
+            f"{name} must be a whole number of at least {least}; got {value!r}"
+        )
 
 
 def _check_number(

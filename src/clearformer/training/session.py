@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,7 @@ class Session:
         self._saved_step = -1
         self._saved_at = self._logged_at = time.monotonic()
         self._save_seconds = 0.0
+        self._interrupt = Interrupt()
 
     def run(self) -> int | None:
         """Trains to the end and saves; returns the number of the signal that stopped it, if any.
@@ -69,9 +71,11 @@ class Session:
         """
         quiet = np.errstate(over="ignore", invalid="ignore", divide="ignore")  # looked for anyway
         with self.learner.running(), quiet, Interrupt() as interrupt:
+            self._interrupt = interrupt
             self.loop.run(_Ears(self), lambda: interrupt.number is not None)
             if interrupt.number is None and self._evaluated_step != self.loop.step:
-                self.evaluation = self._measured()  # a finished run was resumed: all is written
+                with suppress(_AskedToStopError):
+                    self.evaluation = self._measured()  # a finished run was resumed: all is written
             self.save()
         return interrupt.number
 
@@ -173,11 +177,17 @@ class Session:
         finished = step.progress >= 1.0
         due = step.progress * self.options.evaluations >= self._evaluations + 1
         if finished or due:
-            self._evaluations = int(step.progress * self.options.evaluations)
+            before, self._evaluations = (
+                self._evaluations,
+                int(step.progress * self.options.evaluations),
+            )
             affordable = self._evaluation_seconds <= LARGEST_EVALUATION_SHARE * step.seconds
             if finished or affordable:
                 self._log_step(step)
-                self._evaluate()
+                try:
+                    self._evaluate()
+                except _AskedToStopError:  # it is due again when the run goes on
+                    self._evaluations = before
         wait = max(self.options.save_seconds, self._save_seconds / LARGEST_SAVE_SHARE)
         if now - self._saved_at >= wait and not finished:
             self.save()
@@ -202,13 +212,19 @@ class Session:
         """Measures the validation loss, where there is a part to measure it on; writes a sample."""
         begun = time.monotonic()
         step = self.loop.step
-        self._evaluated_step = step
         self.evaluation = self._measured()
+        self._evaluated_step = step
         if self.evaluation is not None:
             self._log_evaluation(step, self.evaluation)
             self.reporter.evaluated(step, self.evaluation)
         if self.sample is not None:
-            text = self.sample(self.learner.model)
+            try:
+                text = self.sample(self.learner.model)
+            except NotFiniteError as fault:
+                raise NotFiniteError(
+                    f"after step {step} no sample could be written: {fault}; the last save is "
+                    f"kept; {self._advice()}"
+                ) from None
             self.folder.add_sample(step, text)
             self.reporter.sampled(step, text)
         self._evaluation_seconds += time.monotonic() - begun
@@ -226,6 +242,7 @@ class Session:
             context=prepared.model.context,
             rows=rows_for(prepared.model.context, prepared.model.vocabulary),
             spread=self.learner.spread,
+            progress=self._stop_if_asked,
         )
         if not math.isfinite(found.loss):
             self._require_finite()
@@ -234,6 +251,11 @@ class Session:
                 f"is kept; {self._advice()}"
             )
         return found
+
+    def _stop_if_asked(self, _: float) -> None:
+        """A large validation part takes minutes; who asks to stop does not wait for it."""
+        if self._interrupt.number is not None:
+            raise _AskedToStopError
 
     def _log_evaluation(self, step: int, evaluation: Evaluation) -> None:
         self.folder.log(
@@ -245,6 +267,10 @@ class Session:
                 "seconds": self.loop.seconds,
             }
         )
+
+
+class _AskedToStopError(Exception):
+    """An evaluation was left because the run was asked to stop."""
 
 
 def _kinds(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:

@@ -1,0 +1,24 @@
+"""Laws of the number of BLAS threads: one inside, as many as before when the last has left."""
+
+import threading
+
+from clearformer.engines.threads import one_blas_thread
+
+
+def number() -> list[int]:
+    from threadpoolctl import threadpool_info
+
+    return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+
+
+def test_of_several_threads_the_last_gives_back_what_the_first_took():
+    before = number()
+    first, second = one_blas_thread(), one_blas_thread()
+    first.__enter__()
+    other = threading.Thread(target=second.__enter__)
+    other.start()
+    other.join()
+    first.__exit__(None, None, None)
+    assert set(number()) <= {1}
+    second.__exit__(None, None, None)
+    assert number() == before
