@@ -107,7 +107,7 @@ class Tape:
         """Adds the record of an operation and returns its result as a tensor of this tape."""
         places, shapes = [], []
         for x in inputs:
-            recorded = isinstance(x, TapeTensor)
+            recorded = type(x) is TapeTensor
             places.append(x.index if recorded else NOWHERE)
             shapes.append(x.data.shape if recorded else ())
         self._records.append(_Record(name, places, shapes, gradient))
@@ -163,7 +163,7 @@ def undo_broadcasting(gradient: np.ndarray, shape: tuple[int, ...]) -> np.ndarra
 
 def value_of(x: Any) -> np.ndarray:
     """The array behind a tensor, recorded or not."""
-    return x.data if isinstance(x, TapeTensor) else np.asarray(x)
+    return x.data if type(x) is TapeTensor else np.asarray(x)
 
 
 def record(name: str, value: Any, inputs: Sequence[Any], gradient: Gradient) -> Any:
@@ -171,7 +171,7 @@ def record(name: str, value: Any, inputs: Sequence[Any], gradient: Gradient) -> 
     value = np.asarray(value)  # NumPy turns results without axes into scalars
     tape: Tape | None = None
     for x in inputs:
-        if isinstance(x, TapeTensor):
+        if type(x) is TapeTensor:
             if tape is not None and x.tape is not tape:
                 raise ShapeError(f"{name}: expected tensors of one tape, got tensors of two")
             tape = x.tape

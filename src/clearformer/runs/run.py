@@ -28,6 +28,9 @@ from clearformer.training.run_folder import RunFolder
 if TYPE_CHECKING:
     from clearformer.explanation.trace import Trace
 
+KIND = "decoder"
+"""The kind of model that a run holds."""
+
 MOST_TOKENS = 10_000_000
 """One call generates no more; far beyond any use, and small enough to refuse a slip."""
 
@@ -262,6 +265,11 @@ def model_configuration(folder: RunFolder, tokenizer: Tokenizer) -> ModelConfigu
         fingerprint = document["tokenizer"]["fingerprint"]  # type: ignore[index]
     except (KeyError, TypeError, ConfigurationError) as fault:
         raise RunError(f"{folder.path}/run.json is damaged: {fault}") from None
+    if document.get("kind") != KIND:
+        raise RunError(
+            f"{folder.path}/run.json is of a model of kind {document.get('kind')!r}; this version "
+            f"knows {KIND}"
+        )
     if fingerprint != tokenizer.fingerprint:
         raise RunError(
             f"{folder.tokenizer_path} is not the tokenizer this run was trained with: "

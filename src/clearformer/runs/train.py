@@ -16,7 +16,7 @@ from clearformer.generation.generate import generate
 from clearformer.generation.sampling import Sampling
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration
-from clearformer.runs.run import Run, model_configuration, require_model, start_token
+from clearformer.runs.run import KIND, Run, model_configuration, require_model, start_token
 from clearformer.runs.sources import (
     DIRECT,
     corpus_of,
@@ -286,7 +286,7 @@ def _document(
     if not all(map(_is_unicode, names)):  # to be named again when the run is resumed
         names = []
     return {
-        "kind": "decoder",
+        "kind": KIND,
         "model": prepared.model.to_json(),
         "training": options.to_json(),
         "workers": workers,

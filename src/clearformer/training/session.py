@@ -176,6 +176,8 @@ class Session:
             self._log_step(step)
         finished = step.progress >= 1.0
         due = step.progress * self.options.evaluations >= self._evaluations + 1
+        if finished:
+            self.save()  # before anything else can go wrong
         if finished or due:
             before, self._evaluations = (
                 self._evaluations,
