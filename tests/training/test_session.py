@@ -300,6 +300,19 @@ def test_it_evaluates_samples_and_saves_in_this_order(tmp_path, thorough):
     ]
 
 
+def test_a_log_that_cannot_be_written_costs_no_step(tmp_path, thorough, monkeypatch):
+    made = session(tmp_path / "run", None, steps=4, evaluations=1)
+
+    def refuse(entry):
+        if "validation_loss" in entry:
+            raise RunError("no space")
+
+    monkeypatch.setattr(made.folder, "log", refuse)
+    with pytest.raises(RunError, match="no space"):
+        made.run()
+    assert load_latest(made.folder.checkpoints).step == 4
+
+
 @pytest.mark.parametrize("steps, evaluations", [(20, 4), (7, 3), (3, 5), (1, 5), (10, 1)])
 def test_evaluations_are_spread_over_the_run_and_the_last_is_at_its_end(
     tmp_path, thorough, steps, evaluations

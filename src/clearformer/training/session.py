@@ -176,8 +176,6 @@ class Session:
             self._log_step(step)
         finished = step.progress >= 1.0
         due = step.progress * self.options.evaluations >= self._evaluations + 1
-        if finished:
-            self.save()  # before anything else can go wrong
         if finished or due:
             before, self._evaluations = (
                 self._evaluations,
@@ -190,6 +188,9 @@ class Session:
                     self._evaluate()
                 except _AskedToStopError:  # it is due again when the run goes on
                     self._evaluations = before
+                except RunError:  # of the log or the samples; the weights are good
+                    self.save()
+                    raise
         wait = max(self.options.save_seconds, self._save_seconds / LARGEST_SAVE_SHARE)
         if now - self._saved_at >= wait and not finished:
             self.save()
