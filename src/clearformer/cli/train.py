@@ -110,7 +110,7 @@ def _show(summary: dict[str, Any], sample: str, path: Path, minutes: float | Non
     if loss is not None:
         click.echo(
             f"\nOn text it has not seen: loss {loss:.3f} nats per token, perplexity "
-            f"{perplexity_in_words(summary['validation_perplexity'])}, "
+            f"{perplexity_in_words(summary['validation_perplexity'])},\n"
             f"{summary['bits_per_character']:.3f} bits per character."
         )
     name = quote(printable(str(path)))
