@@ -69,8 +69,8 @@ def train(
     """Train a small language model on TEXT, one or several files.
 
     Without TEXT it learns from the documentation that every Python carries. By default it takes
-    about a minute: 2,000 steps of a model with 0.8 million parameters, trained on 90 % of the text
-    and judged on the rest. Ctrl-C stops and saves.
+    about a minute and a half: 2,000 steps of a model with 0.8 million parameters, trained on 90 %
+    of the text and judged on the rest. Ctrl-C stops and saves.
 
     \b
       clearformer train my-text.txt

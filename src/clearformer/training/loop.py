@@ -17,7 +17,7 @@ from clearformer.training.options import TrainingOptions
 from clearformer.training.schedule import learning_rate
 
 STEPS = 2000
-"""Without steps or minutes: about a minute for the small model on two processors."""
+"""Without steps or minutes: about a minute and a quarter for the small model on two processors."""
 
 NEWEST = 0.05
 """Weight of the newest batch in the running mean of the loss, which so spans about 20 batches."""
