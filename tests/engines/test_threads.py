@@ -2,7 +2,7 @@
 
 import threading
 
-from clearformer.engines.threads import one_blas_thread
+from clearformer.engines.threads import LARGE, one_blas_thread, threads_for_generation
 
 
 def number() -> list[int]:
@@ -21,4 +21,13 @@ def test_of_several_threads_the_last_gives_back_what_the_first_took():
     first.__exit__(None, None, None)
     assert set(number()) <= {1}
     second.__exit__(None, None, None)
+    assert number() == before
+
+
+def test_a_small_model_writes_with_one_blas_thread_and_a_large_one_as_it_was():
+    before = number()
+    with threads_for_generation(LARGE - 1):
+        assert set(number()) == {1}
+    with threads_for_generation(LARGE):
+        assert number() == before
     assert number() == before

@@ -3,7 +3,6 @@
 import sys
 import time
 from contextlib import suppress
-from types import TracebackType
 from typing import Any
 
 from clearformer.cli.output import perplexity_in_words, printable, tell
@@ -34,12 +33,7 @@ class TrainingDisplay(Reporter):
     def __enter__(self) -> "TrainingDisplay":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
 
@@ -155,12 +149,7 @@ class Counter:
     def __enter__(self) -> "Counter":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._is_shown:
             click.echo("\r" + " " * (len(self._doing) + 8) + "\r", err=True, nl=False)
 

@@ -14,10 +14,30 @@ LARGE = 20_000_000
 """Parameters from which one row times the weights is worth sharing out over threads."""
 
 
-_inside: list[object] = []
-"""Who needs one BLAS thread now; the limit holds for the process, not for one of its threads."""
-_limit: list[Any] = []
-_lock = Lock()
+class _Limit:
+    """One BLAS thread for the process, while any of its threads wants that."""
+
+    def __init__(self) -> None:
+        self._wanted_by = 0
+        self._lock = Lock()
+        self._before: Any = None
+
+    def enter(self) -> None:
+        from threadpoolctl import threadpool_limits
+
+        with self._lock:
+            if not self._wanted_by:
+                self._before = threadpool_limits(limits=1, user_api="blas")
+            self._wanted_by += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._wanted_by -= 1
+            if not self._wanted_by:
+                self._before.restore_original_limits()
+
+
+_limit = _Limit()
 
 
 @contextmanager
@@ -26,20 +46,11 @@ def one_blas_thread() -> Iterator[None]:
 
     Of several threads that are inside, the first sets the limit and the last takes it back.
     """
-    from threadpoolctl import threadpool_limits
-
-    me = object()
-    with _lock:
-        if not _inside:
-            _limit.append(threadpool_limits(limits=1, user_api="blas"))
-        _inside.append(me)
+    _limit.enter()
     try:
         yield
     finally:
-        with _lock:
-            _inside.remove(me)
-            if not _inside:
-                _limit.pop().restore_original_limits()
+        _limit.leave()
 
 
 def threads_for_generation(parameters: int) -> AbstractContextManager[None]:

@@ -52,14 +52,21 @@ class Attention(Part):
         if self.key_value_heads != self.heads:
             shared_by = self.heads // self.key_value_heads
             key, value = ops.repeat_heads(key, shared_by), ops.repeat_heads(value, shared_by)
-        mixed = attend(query, key, value, self._later(x.shape[-2], start), self._first(start), tap)
+        mixed = attend(
+            query,
+            key,
+            value,
+            self._shifted_mask(x.shape[-2], start),
+            self._is_plainly_causal(start),
+            tap,
+        )
         return tap("output", self.output(ops.merge_heads(mixed)))
 
-    def _first(self, start: int) -> bool:
+    def _is_plainly_causal(self, start: int) -> bool:
         """Whether the plain causal rule holds: queries and keys begin at the same position."""
         return self.causal and start == 0
 
-    def _later(self, seq: int, start: int) -> np.ndarray | None:
+    def _shifted_mask(self, seq: int, start: int) -> np.ndarray | None:
         """For queries that begin after `start` cached keys: the causal rule, shifted."""
         if start == 0 or seq == 1 or not self.causal:
             return None

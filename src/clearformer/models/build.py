@@ -47,14 +47,14 @@ class _Builder:
 
     def decoder(self) -> Decoder:
         c = self.c
-        classic = c.positions == "sinusoidal"
-        spread = 1 / sqrt(c.embed) if classic else 1.0
-        if c.tied and not classic:  # a token's own logit is embed · spread: it begins near 1
+        waves = c.positions == "sinusoidal"
+        spread = 1 / sqrt(c.embed) if waves else 1.0
+        if c.tied and not waves:  # a token's own logit is embed · spread: it begins near 1
             spread = 1 / c.embed
         table = self._normal(c.vocabulary, c.embed, spread)
         return Decoder(
-            embedding=ScaledEmbedding(table) if classic or c.tied else Embedding(table),
-            positions=SinusoidalPositions(c.context) if classic else NothingAdded(),
+            embedding=ScaledEmbedding(table) if waves or c.tied else Embedding(table),
+            positions=SinusoidalPositions(c.context) if waves else NothingAdded(),
             blocks=tuple(self._block() for _ in range(c.layers)),
             norm=self._norm(),
             output=TiedOutput() if c.tied else UntiedOutput(self._output()),

@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 SIGNALS = tuple(
@@ -28,12 +28,7 @@ class Interrupt:
                 self._before[number] = signal.signal(number, self._heard)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._give_back()
 
     def _heard(self, number: int, frame: FrameType | None) -> None:
