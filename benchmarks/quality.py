@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import clearformer as cf
-from clearformer.engines.choose import suitable_workers
+from clearformer.engines.threads import suitable_workers
 from clearformer.models.configuration import RECIPES, SIZES
 from clearformer.training.events import Reporter, Step
 from clearformer.training.options import TrainingOptions

@@ -12,7 +12,7 @@ from statistics import median, quantiles
 from typing import Any
 
 import clearformer
-from clearformer.engines.choose import processors
+from clearformer.engines.threads import processors
 
 BUSY = 0.1
 """Share of the processors that others may take before a benchmark begins; with more, it says so."""
@@ -52,7 +52,11 @@ class Figures:
 
 @dataclass
 class Report:
-    """The figures of all sides; the first is compared with each of the others, turn by turn."""
+    """The figures of all sides, compared turn by turn: the first with each of the others.
+
+    Where a `peer` is named, every side called as the first one is (`clearformer`, `clearformer
+    torch`) is compared with that, too.
+    """
 
     benchmark: str
     settings: dict[str, Any]
@@ -67,6 +71,8 @@ class Report:
     lines: list[str] = field(default_factory=list)
     """More lines of the table."""
     compares: bool = True
+    peer: str | None = None
+    """The side of somebody else."""
 
     def look_around(self) -> None:
         """Notes whether the machine is busy with something else; takes half a second."""
@@ -91,16 +97,18 @@ class Report:
 
     @property
     def ratios(self) -> dict[str, Figures]:
-        """First side over each other one, of figures that were taken right after each other."""
+        """One side over another, of figures that were taken in the same turn."""
         if not self.compares or not self.sides:
             return {}
-        (ours, mine), *others = self.sides.items()
-        return {
-            f"{ours} / {name}": Figures(
-                tuple(a / b for a, b in zip(mine.samples, figures.samples, strict=True))
-            )
-            for name, figures in others
-        }
+        ours, *others = self.sides
+        pairs = [(ours, name) for name in others if not name.startswith(f"{ours} ")]
+        if self.peer in others:
+            pairs += [(name, self.peer) for name in others if name.startswith(f"{ours} ")]
+        return {f"{a} / {b}": self._ratio(a, b) for a, b in pairs}
+
+    def _ratio(self, a: str, b: str) -> Figures:
+        both = zip(self.sides[a].samples, self.sides[b].samples, strict=True)
+        return Figures(tuple(one / other for one, other in both))
 
     def document(self) -> dict[str, Any]:
         """Everything, for JSON."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import clearformer as cf
-from clearformer.engines.choose import suitable_workers
+from clearformer.engines.threads import suitable_workers
 from clearformer.training.events import Reporter, Step
 from clearformer.training.options import TrainingOptions
 from interleave import take_turns

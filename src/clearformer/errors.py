@@ -7,7 +7,8 @@
     ├── TokenizerError          a tokenizer that cannot be built, read or trusted
     ├── ShapeError              arrays whose axes do not fit together
     ├── RunError                a run folder: missing, taken, damaged, not writable
-    └── NotFiniteError          training met NaN or infinity and stopped before the update
+    ├── NotFiniteError          training met NaN or infinity and stopped before the update
+    └── ElsewhereError          another process of the same run has failed, and says why
     Interrupted                 Ctrl-C while training, after everything was saved: status 130
 
 Each message says what was expected, what arrived and what to do, in one line.
@@ -40,6 +41,10 @@ class RunError(ClearformerError, OSError):
 
 class NotFiniteError(ClearformerError, ArithmeticError):
     """A loss, gradient or weight became NaN or infinite; nothing was updated with it."""
+
+
+class ElsewhereError(ClearformerError):
+    """Another process of the same run has failed and says why; this one has nothing to add."""
 
 
 class Interrupted(KeyboardInterrupt):

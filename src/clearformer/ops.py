@@ -13,13 +13,17 @@ from clearformer.engines.dispatch import engine_of
 from clearformer.tensor import Bool, Complex, Float, Int, T, Tensor
 
 
-def add(a: Float[Tensor, "..."], b: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-    """a + b, element by element, with broadcasting; `a + b` is the same."""
+def add(
+    a: Float[Tensor, "..."] | float, b: Float[Tensor, "..."] | float
+) -> Float[Tensor, "..."]:
+    """a + b, element by element, with broadcasting; a table of NumPy crosses over to a's engine."""
     return engine_of(a, b).add(a, b)
 
 
-def multiply(a: Float[Tensor, "..."], b: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-    """a · b, element by element, with broadcasting; `a * b` is the same."""
+def multiply(
+    a: Float[Tensor, "..."] | float, b: Float[Tensor, "..."] | float
+) -> Float[Tensor, "..."]:
+    """a · b, element by element, with broadcasting; a plain number keeps the other's type."""
     return engine_of(a, b).multiply(a, b)
 
 
@@ -40,7 +44,7 @@ def matmul(
 
 
 def embed(
-    ids: Int[np.ndarray, "*lead"], table: Float[Tensor, "vocab embed"]
+    ids: Int[Tensor, "*lead"], table: Float[Tensor, "vocab embed"]
 ) -> Float[Tensor, "*lead embed"]:
     """The rows of `table` at `ids`: the same as one-hot rows times the table."""
     return engine_of(table).embed(ids, table)
@@ -154,7 +158,7 @@ def transpose(x: Float[Tensor, "*lead a b"]) -> Float[Tensor, "*lead b a"]:
 
 
 def cross_entropy(
-    logits: Float[Tensor, "*lead vocab"], targets: Int[np.ndarray, "*lead"], ignore: int = -100
+    logits: Float[Tensor, "*lead vocab"], targets: Int[Tensor, "*lead"], ignore: int = -100
 ) -> Float[Any, ""]:
     """Mean of -log softmax(logits)[target], in nats per token; `ignore` marks what not to count."""
     return engine_of(logits).cross_entropy(logits, targets, ignore)

@@ -33,7 +33,7 @@ else:
 
     Bool = Complex = Float = Int = Shaped = _Axes
 
-__all__ = ["Bool", "Complex", "Float", "Int", "Shaped", "T", "Tensor"]
+__all__ = ["Bool", "Complex", "Float", "Int", "Shaped", "T", "Tensor", "number_type"]
 
 
 @runtime_checkable
@@ -57,6 +57,12 @@ class Tensor(Protocol):
 
     def __mul__(self, other: Any, /) -> Any:
         """Element by element, with broadcasting."""
+
+
+def number_type(x: Tensor) -> str:
+    """The name of NumPy's type for the numbers of x; float32 for a type that NumPy lacks."""
+    name = str(x.dtype).rpartition(".")[2]
+    return name if name in ("float16", "float32", "float64") else "float32"
 
 
 T = TypeVar("T", bound=Tensor)

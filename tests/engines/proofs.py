@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from clearformer.engines.tape import Tape, TapeTensor
+from engines.runners import BY_NUMPY, ByNumPy, ByPyTorch
 
 STEP = 1e-5
 """How far to either side: rounding then costs 1e-11, and the third derivative 2e-11 of itself."""
@@ -23,37 +23,29 @@ few_examples = settings(max_examples=40, deadline=None, derandomize=True)
 """For properties: the same examples in every run, and no limit of time on any of them."""
 
 
+weighted_gradients = BY_NUMPY.gradients
+
+
 def weights_like(value: Any) -> np.ndarray:
     """Fixed random weights of the shape and type of `value`."""
     return np.random.default_rng(1).normal(size=value.shape).astype(value.dtype)
 
 
-def weighted_gradients(
-    function: Callable[..., Any], weights: np.ndarray, *arrays: np.ndarray
-) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """The value of the function, and d sum(weights · function) / d(each array)."""
-    tape = Tape()
-    leaves = [tape.watch(x) for x in arrays]
-    result = function(*leaves)
-    assert isinstance(result, TapeTensor), "the function did not record anything"
-    tape.backward(result, weights)
-    return result.data, tuple(tape.gradient(leaf) for leaf in leaves)
-
-
 def check_gradient(
     function: Callable[..., Any],
     *arrays: np.ndarray,
+    by: ByNumPy | ByPyTorch = BY_NUMPY,
     relative: float = 1e-6,
     absolute: float = 1e-8,
 ) -> None:
-    """Compares the gradients with central differences, in float64.
+    """Compares an engine's gradients with central differences, in float64.
 
     Every entry by itself (of large arrays a random choice of them), then all entries at once along
     a random direction, which a mistake in any entry would turn.
     """
     arrays = tuple(np.asarray(x, np.float64) for x in arrays)
-    weights = weights_like(np.asarray(function(*arrays)))
-    _, gradients = weighted_gradients(function, weights, *arrays)
+    weights = weights_like(by.value(function, *arrays))
+    _, gradients = by.gradients(function, weights, *arrays)
     chance = np.random.default_rng(2)
     still = [np.zeros_like(x) for x in arrays]
     for position, x in enumerate(arrays):
@@ -63,18 +55,19 @@ def check_gradient(
             direction[position][tuple(place)] = 1
             np.testing.assert_allclose(
                 gradients[position][tuple(place)],
-                _slope(function, weights, arrays, direction),
+                _slope(by, function, weights, arrays, direction),
                 relative,
                 absolute,
                 err_msg=f"gradient of input {position} at {tuple(map(int, place))}",
             )
     direction = [np.where(np.isfinite(x), chance.normal(size=x.shape), 0) for x in arrays]
     along = sum(float((g * d).sum()) for g, d in zip(gradients, direction, strict=True))
-    expected = _slope(function, weights, arrays, direction)
+    expected = _slope(by, function, weights, arrays, direction)
     np.testing.assert_allclose(along, expected, relative, absolute, err_msg="in all directions")
 
 
 def _slope(
+    by: ByNumPy | ByPyTorch,
     function: Callable[..., Any],
     weights: np.ndarray,
     arrays: Sequence[np.ndarray],
@@ -82,8 +75,8 @@ def _slope(
 ) -> float:
     """How fast the weighted sum grows when the arrays move along `direction`."""
     up, down = (
-        np.asarray(
-            function(*(np.asarray(x + step * d) for x, d in zip(arrays, direction, strict=True)))
+        by.value(
+            function, *(np.asarray(x + step * d) for x, d in zip(arrays, direction, strict=True))
         )
         for step in (STEP, -STEP)
     )
@@ -113,7 +106,7 @@ def check_against_torch(
     wanted = theirs(*leaves)
     weights = weights_like(wanted.detach().numpy())
     wanted.backward(torch.from_numpy(weights))
-    found, gradients = weighted_gradients(ours, weights, *arrays)
+    found, gradients = BY_NUMPY.gradients(ours, weights, *arrays)
 
     def compare(ours: np.ndarray, theirs: Any, tolerance: float, name: str) -> None:
         narrow = dtype == np.float32

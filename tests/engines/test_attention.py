@@ -1,5 +1,7 @@
 """Fused attention: equal to its steps and to PyTorch, with small scores and with huge ones."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,13 +10,14 @@ from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 from clearformer import ops
 from clearformer.engines.mask import allowed_positions
+from clearformer.errors import ShapeError
 from engines.proofs import (
     check_against_torch,
     check_gradient,
     few_examples,
-    weighted_gradients,
     weights_like,
 )
+from engines.runners import every_engine
 
 FACTORS = {"small scores": 1.0, "huge scores": 100.0}  # these take different branches of the code
 
@@ -22,16 +25,21 @@ both_branches = pytest.mark.parametrize("factor", FACTORS.values(), ids=FACTORS)
 both_types = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
 
+def causal_attention(query, key, value):
+    return ops.attention(query, key, value, causal=True)
+
+
 def in_steps(query, key, value, *, mask=None, causal=False, scale=None):
     """The same from operations that are proved by themselves."""
     factor = query.shape[-1] ** -0.5 if scale is None else scale
-    scores = ops.matmul(ops.multiply(query, np.asarray(factor, query.dtype)), ops.transpose(key))
+    scores = ops.matmul(ops.multiply(query, factor), ops.transpose(key))
     allowed = allowed_positions(query.shape[-2], key.shape[-2], mask, causal)
     if allowed is not None:
         scores = ops.mask_scores(scores, allowed)
     return ops.matmul(ops.softmax(scores), value)
 
 
+@every_engine
 @few_examples
 @given(
     leads=mutually_broadcastable_shapes(num_shapes=3, max_dims=2, max_side=3),
@@ -41,7 +49,7 @@ def in_steps(query, key, value, *, mask=None, causal=False, scale=None):
     masked=some.booleans(),
     scale=some.sampled_from([None, 0.5, -1.0]),
 )
-def test_it_equals_its_steps(leads, sizes, factor, causal, masked, scale):
+def test_it_equals_its_steps(by, leads, sizes, factor, causal, masked, scale):
     rng = np.random.default_rng(0)
     query, key, width, value_width = sizes
     pairs = (query, width), (key, width), (key, value_width)
@@ -53,7 +61,7 @@ def test_it_equals_its_steps(leads, sizes, factor, causal, masked, scale):
     options = {"mask": mask, "causal": causal, "scale": scale}
     weights = weights_like(in_steps(*arrays, **options))
     found, expected = (
-        weighted_gradients(lambda *qkv, way=way: way(*qkv, **options), weights, *arrays)
+        by.gradients(lambda *qkv, way=way: way(*qkv, **options), weights, *arrays)
         for way in (ops.attention, in_steps)
     )
     np.testing.assert_allclose(found[0], expected[0], 1e-9, 1e-9)
@@ -87,14 +95,15 @@ def test_it_agrees_with_torch(factor, dtype, causal, masked, rng, torch):
     )
 
 
+@every_engine
 @both_types
 @both_branches
 @pytest.mark.parametrize("lead", [(), (3,), (2, 3)])
-def test_a_query_that_may_look_nowhere_gives_zeros_and_gradient_zero(factor, dtype, lead, rng):
+def test_a_query_that_may_look_nowhere_gives_zeros_and_gradient_zero(by, factor, dtype, lead, rng):
     query, key, value = (factor * rng.normal(size=(3, *lead, 4, 4))).astype(dtype)
     mask = np.ones((4, 4), bool)
     mask[1] = False
-    result, gradients = weighted_gradients(
+    result, gradients = by.gradients(
         lambda *qkv: ops.attention(*qkv, mask=mask), weights_like(query), query, key, value
     )
     assert not result[..., 1, :].any()
@@ -103,11 +112,12 @@ def test_a_query_that_may_look_nowhere_gives_zeros_and_gradient_zero(factor, dty
     assert result[..., 0, :].all()
 
 
+@every_engine
 @both_types
 @both_branches
-def test_where_nobody_may_look_anywhere_all_is_zero(factor, dtype, rng):
+def test_where_nobody_may_look_anywhere_all_is_zero(by, factor, dtype, rng):
     query, key, value = (factor * rng.normal(size=(3, 2, 4, 4))).astype(dtype)
-    result, gradients = weighted_gradients(
+    result, gradients = by.gradients(
         lambda *qkv: ops.attention(*qkv, mask=np.zeros((1, 4), bool)),
         weights_like(query),
         query,
@@ -118,56 +128,115 @@ def test_where_nobody_may_look_anywhere_all_is_zero(factor, dtype, rng):
     assert not any(gradient.any() for gradient in gradients)
 
 
+@every_engine
 @both_branches
-def test_what_a_query_may_not_see_has_no_influence(factor, rng):
-    """Position i of a causal table must not change, bit for bit, with what comes after i."""
+def test_what_a_query_may_not_see_has_no_influence(by, factor, rng):
+    """Position i of a causal table must not change with what comes after i."""
     query, key, value = factor * rng.normal(size=(3, 2, 5, 4))
-    before = ops.attention(query, key, value, causal=True)
+    before = by.value(causal_attention, query, key, value)
     key[:, 3:], value[:, 3:] = rng.normal(size=(2, 2, 2, 4))
-    after = ops.attention(query, key, value, causal=True)
+    after = by.value(causal_attention, query, key, value)
     np.testing.assert_allclose(after[:, :3], before[:, :3], 1e-12, 1e-12)
 
 
+@every_engine
 @pytest.mark.parametrize("scale", [None, 4.0, 30.0])
-def test_gradient_agrees_with_finite_differences_in_both_branches(scale, rng):
+def test_gradient_agrees_with_finite_differences_in_both_branches(by, scale, rng):
     query, key, value = rng.normal(size=(3, 3, 4))
     mask = rng.random((3, 3)) < 0.7
     mask[0] = False
     check_gradient(
-        lambda *qkv: ops.attention(*qkv, mask=mask, scale=scale), query, key, value, absolute=1e-7
+        lambda *qkv: ops.attention(*qkv, mask=mask, scale=scale),
+        query,
+        key,
+        value,
+        by=by,
+        absolute=1e-7,
     )
 
 
+@every_engine
 @both_branches
-def test_a_mask_with_axes_of_its_own_is_refused(factor, rng):
-    """As in PyTorch: it would repeat the scores. Both branches must refuse, not one."""
+@pytest.mark.parametrize("shape", [(2, 4, 4), (4, 5), (3, 4), (2, 1, 1, 4)])
+@pytest.mark.parametrize("causal", [False, True])
+def test_a_mask_that_does_not_fit_the_scores_is_refused(by, factor, shape, causal, rng):
+    """With axes of its own it would repeat the scores. Both branches must refuse, not one."""
     query, key, value = factor * rng.normal(size=(3, 4, 2))
-    with pytest.raises(ValueError, match="mask"):
-        ops.attention(query, key, value, mask=np.ones((2, 4, 4), bool))
+    with pytest.raises(ShapeError, match=r"a mask must fit the scores"):
+        by.value(
+            lambda *qkv: ops.attention(*qkv, mask=np.ones(shape, bool), causal=causal),
+            query,
+            key,
+            value,
+        )
 
 
-def test_a_scale_of_any_kind_of_number_keeps_float32(rng):
+@every_engine
+def test_a_scale_of_any_kind_of_number_keeps_float32(by, rng):
     """1 / np.sqrt(width) is a float64 of NumPy, which would turn everything into float64."""
     qkv = rng.normal(size=(3, 2, 4)).astype(np.float32)
-    assert ops.attention(*qkv, scale=1 / np.sqrt(4)).dtype == np.float32
+    mixed = by.value(lambda *qkv: ops.attention(*qkv, scale=1 / np.sqrt(4)), *qkv)
+    assert mixed.dtype == np.float32
 
 
-def test_the_worked_example():
+@every_engine
+@both_types
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("lead", [(), (2, 3)])
+def test_a_key_that_nobody_may_see_stays_out_even_if_it_is_not_a_number(
+    by, dtype, causal, lead, rng
+):
+    def masked(query, key, value):
+        return ops.attention(query, key, value, mask=mask, causal=causal)
+
+    query, key, value = rng.normal(size=(3, *lead, 4, 4)).astype(dtype)
+    mask = np.array([[True, True, True, False]])
+    expected = by.value(masked, query, key, value)
+    key[..., 3, :] = np.nan
+    np.testing.assert_allclose(by.value(masked, query, key, value), expected, 1e-5)
+
+
+@every_engine
+def test_the_worked_example(by):
     """The weights of a first lesson, to three places; mixing unit vectors shows them."""
     x = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    query = ops.linear(x, np.array([[1.0, 0.0], [0.0, 2.0]]))
-    key = ops.linear(x, np.array([[1.0, 1.0], [0.0, 1.0]]))
+    query = x @ np.array([[1.0, 0.0], [0.0, 2.0]])
+    key = x @ np.array([[1.0, 1.0], [0.0, 1.0]])
     last = [0.178, 0.088, 0.734]
     everything = [[0.401, 0.198, 0.401], [0.164, 0.164, 0.673], last]
     past = [[1, 0, 0], [0.5, 0.5, 0], last]
-    np.testing.assert_allclose(ops.attention(query, key, np.eye(3)), everything, atol=5e-4)
-    np.testing.assert_allclose(ops.attention(query, key, np.eye(3), causal=True), past, atol=5e-4)
+    np.testing.assert_allclose(
+        by.value(ops.attention, query, key, np.eye(3)), everything, atol=5e-4
+    )
+    np.testing.assert_allclose(by.value(causal_attention, query, key, np.eye(3)), past, atol=5e-4)
 
 
-def test_half_precision_does_not_overflow_where_float32_would_not():
+@every_engine
+def test_half_precision_does_not_overflow_where_float32_would_not(by):
     """exp(11.1) is beyond float16; the shortcut for scores up to 30 is not for it."""
     rows = np.array([[3.8], [-3.8], [3.0]], np.float16)  # scores up to 14.4
-    found = ops.attention(rows, rows, rows)
+    found = by.value(ops.attention, rows, rows, rows)
     wide = rows.astype(np.float64)
-    assert found.dtype == np.float16
-    np.testing.assert_allclose(found, ops.attention(wide, wide, wide), rtol=0.01)
+    assert ops.attention(rows, rows, rows).dtype == np.float16
+    np.testing.assert_allclose(found, by.value(ops.attention, wide, wide, wide), rtol=0.01)
+
+
+def test_it_does_not_matter_what_a_kernel_gives_where_nothing_is_allowed(rng, torch, monkeypatch):
+    """PyTorch's kernels differ in that: some give 0, on some devices and versions NaN."""
+    from clearformer.engines.torch import attention
+
+    def kernel(query, key, value, table=None, *, is_causal=False, scale=None):
+        scores = query @ key.mT * (query.shape[-1] ** -0.5 if scale is None else scale)
+        return scores.masked_fill(~table, -torch.inf).softmax(-1) @ value
+
+    monkeypatch.setattr(sys.modules[attention.__module__], "scaled_dot_product_attention", kernel)
+    query, key, value = rng.normal(size=(3, 2, 4, 4))
+    mask = rng.random((4, 4)) < 0.5
+    mask[1] = False
+    check_against_torch(
+        lambda *qkv: ops.attention(*qkv, mask=mask),
+        lambda *qkv: ops.attention(*qkv, mask=mask),
+        query,
+        key,
+        value,
+    )

@@ -1,15 +1,24 @@
-"""Laws that hold for every operation, in every case of `cases`."""
+"""Laws that hold for every operation, in every case of `cases`, by every engine."""
 
 from types import ModuleType
 
 import numpy as np
 import pytest
 
-from engines.cases import CASES, Case, public_operations
+from clearformer.verification.case import Case, public_operations
+from clearformer.verification.cases import CASES
 from engines.layouts import LAYOUTS
-from engines.proofs import check_against_torch, check_gradient, weighted_gradients, weights_like
+from engines.proofs import check_against_torch, check_gradient, weights_like
+from engines.runners import BY_NUMPY, every_engine, needs_torch
+from engines.theirs import theirs
 
 PROVED_APART = {"adamw"}  # works in place and has no gradient: test_adamw
+
+
+def has_entries(case: Case) -> bool:
+    """Whether there is something to move: of nothing, PyTorch cannot take differences."""
+    return all(0 not in shape for shape in case.operands.values())
+
 
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
 
@@ -34,47 +43,70 @@ def test_gradient_agrees_with_finite_differences(case: Case, rng):
     check_gradient(case.ours, *case.arrays(rng))
 
 
+@pytest.mark.parametrize("case", [case for case in CASES if has_entries(case)], ids=str)
+def test_gradient_of_the_pytorch_engine_agrees_with_finite_differences(
+    case: Case, rng, torch: ModuleType
+):
+    def function(*tensors):
+        result = case.ours(*tensors)
+        return result.masked_fill(result.isneginf(), 0)  # -inf that stays -inf does not move
+
+    leaves = [torch.tensor(x).requires_grad_() for x in case.arrays(rng)]
+    assert torch.autograd.gradcheck(
+        function, leaves, eps=1e-5, atol=1e-8, rtol=1e-6, fast_mode=True
+    )
+
+
 @every_case
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_value_and_gradient_agree_with_torch(case: Case, dtype, rng, torch: ModuleType):
     gradient = 1e-12 if case.operation == "attention" else 1e-10
-    check_against_torch(case.ours, case.theirs, *case.arrays(rng), dtype=dtype, gradient=gradient)
+    check_against_torch(case.ours, theirs(case), *case.arrays(rng), dtype=dtype, gradient=gradient)
 
 
+@needs_torch
 @every_case
-def test_the_layout_in_memory_changes_nothing(case: Case, rng):
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_engines_agree_in_value_and_gradient(case: Case, dtype, rng):
+    check_against_torch(case.ours, case.ours, *case.arrays(rng), dtype=dtype)
+
+
+@every_engine
+@every_case
+def test_the_layout_in_memory_changes_nothing(case: Case, by, rng):
     arrays = case.arrays(rng)
-    weights = weights_like(np.asarray(case.ours(*arrays)))
-    expected = weighted_gradients(case.ours, weights, *arrays)
+    weights = weights_like(by.value(case.ours, *arrays))
+    expected = by.gradients(case.ours, weights, *arrays)
     for layout in LAYOUTS:
-        found = weighted_gradients(case.ours, layout(weights), *map(layout, arrays))
+        found = by.gradients(case.ours, layout(weights), *map(layout, arrays))
         for mine, wanted in zip((found[0], *found[1]), (expected[0], *expected[1]), strict=True):
             np.testing.assert_allclose(mine, wanted, 1e-12, 1e-12, err_msg=layout.__name__)
 
 
+@every_engine
 @every_case
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_recording_changes_nothing_and_types_and_shapes_stay(case: Case, dtype, rng):
+def test_recording_changes_nothing_and_types_and_shapes_stay(case: Case, by, dtype, rng):
     arrays = case.arrays(rng, dtype)
-    value = case.ours(*arrays)
-    assert type(value) is np.ndarray, "plain arrays are not recorded"
+    value = by.value(case.ours, *arrays)
     assert value.dtype == dtype
-    recorded, gradients = weighted_gradients(case.ours, weights_like(value), *arrays)
+    recorded, gradients = by.gradients(case.ours, weights_like(value), *arrays)
     np.testing.assert_array_equal(recorded, value, strict=True)
     for gradient, x in zip(gradients, arrays, strict=True):
         assert type(gradient) is np.ndarray
         assert (gradient.dtype, gradient.shape) == (x.dtype, x.shape)
 
 
+@every_engine
 @every_case
-def test_inputs_are_left_as_they_were(case: Case, rng):
+def test_inputs_are_left_as_they_were(case: Case, by, rng):
     arrays = case.arrays(rng)
-    weights = weights_like(np.asarray(case.ours(*arrays)))
+    weights = weights_like(by.value(case.ours, *arrays))
     given = [*arrays, weights, *(x for x in case.constants.values() if isinstance(x, np.ndarray))]
     before = [x.copy() for x in given]
-    for x in arrays:
-        x.flags.writeable = False  # so that even writing the same numbers back is refused
-    weights.flags.writeable = False
-    weighted_gradients(case.ours, weights, *arrays)
+    if by is BY_NUMPY:  # PyTorch has no read-only tensors; it counts what is written instead
+        for x in (*arrays, weights):
+            x.flags.writeable = False  # so that even writing the same numbers back is refused
+    by.gradients(case.ours, weights, *arrays)
     for now, then in zip(given, before, strict=True):
         np.testing.assert_array_equal(now, then)

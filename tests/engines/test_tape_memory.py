@@ -10,7 +10,8 @@ import pytest
 
 from clearformer import ops
 from clearformer.engines.tape import Tape, TapeTensor
-from engines.cases import CASES, Case
+from clearformer.verification.case import Case
+from clearformer.verification.cases import CASES
 
 SIZE = 400
 BIG = SIZE * SIZE * 8

@@ -5,6 +5,8 @@ import time
 from contextlib import suppress
 from typing import Any
 
+import click
+
 from clearformer.cli.output import perplexity_in_words, printable, tell
 from clearformer.training.evaluation import Evaluation
 from clearformer.training.events import Reporter, Start, Step
@@ -97,7 +99,7 @@ class TrainingDisplay(Reporter):
         first, self._shown_at = not self._shown_at, now
         self._told = (
             f"loss {step.loss:.3f} · {step.tokens_per_second:,.0f} tokens/s · "
-            f"{_clock(step.seconds_left)} left"
+            f"{clock(step.seconds_left)} left"
         )
         number = f"{step.step:,}" + (f"/{self._steps:,}" if self._steps else "")
         if self._bar:
@@ -131,7 +133,7 @@ class TrainingDisplay(Reporter):
             tell(line)
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
     """Minutes and seconds, as 1:05."""
     whole = int(min(seconds, 359_999))
     hours, rest = divmod(whole, 3600)
@@ -151,11 +153,17 @@ class Counter:
 
     def __exit__(self, *_: object) -> None:
         if self._is_shown:
-            click.echo("\r" + " " * (len(self._doing) + 8) + "\r", err=True, nl=False)
+            self._write("\r" + " " * (len(self._doing) + 8) + "\r")
 
     def show(self, share: float) -> None:
         """Shows the share that is done, a few times a second."""
         now = time.monotonic()
-        if now - self._begun > 1 and now - self._shown_at > BAR_SECONDS and sys.stderr.isatty():
+        if now - self._begun <= 1 or now - self._shown_at <= BAR_SECONDS:
+            return
+        if sys.stderr is not None and sys.stderr.isatty():  # None: closed from the start
             self._shown_at, self._is_shown = now, True
-            click.echo(f"\r{self._doing} … {share:4.0%}", err=True, nl=False)
+            self._write(f"\r{self._doing} … {share:4.0%}")
+
+    def _write(self, text: str) -> None:
+        with suppress(OSError):  # a terminal that was closed; the work goes on
+            click.echo(text, err=True, nl=False)

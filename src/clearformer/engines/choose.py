@@ -1,37 +1,176 @@
 """The one place that chooses an engine by name."""
 
-import os
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
+from typing import Any
 
+from clearformer.engines.execution import ENGINES, Execution, Wish, Work
+from clearformer.engines.learner import Loss
+from clearformer.engines.ranks import Alone, processes_here
+from clearformer.engines.threads import over_threads
 from clearformer.errors import ConfigurationError
 
-ENGINES = ("numpy",)
-
-MOST_WORKERS = 8
-"""More threads than this gain little on models of a laptop's size."""
+INSTALL = 'pip install "clearformer[torch]"'
 
 
 def choose_engine(name: str) -> ModuleType:
     """The engine called `name`.
 
     Raises:
-        ConfigurationError: if there is none of that name.
+        ConfigurationError: if there is none of that name, or it is not installed.
     """
     if name not in ENGINES:
         raise ConfigurationError(f"engine must be one of {', '.join(ENGINES)}; got {name!r}")
-    from clearformer.engines import numpy
+    if name == "numpy":
+        from clearformer.engines import numpy
 
-    return numpy
-
-
-def processors() -> int:
-    """How many processors this process may use."""
+        return numpy
+    if find_spec("torch") is None:
+        raise ConfigurationError(
+            "the engine torch needs PyTorch, which is not installed here; "
+            f"{INSTALL}, or take --engine numpy"
+        )
     try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
+        from clearformer.engines import torch
+    except (ImportError, OSError) as fault:  # half installed, or older than what is asked for
+        raise ConfigurationError(
+            f"PyTorch cannot be loaded ({fault}); {INSTALL}, or take --engine numpy"
+        ) from None
+    return torch
 
 
-def suitable_workers(batch: int) -> int:
-    """Threads that share a batch: one per processor, none without a row."""
-    return max(1, min(processors(), batch, MOST_WORKERS))
+def version_of(engine: str) -> str:
+    """Of the library that does the arithmetic of an engine."""
+    return str(import_module(choose_engine(engine).__name__.rpartition(".")[2]).__version__)
+
+
+def require_possible(wish: Wish) -> None:
+    """Refuses at once what this machine cannot do, before anything takes time.
+
+    Raises:
+        ConfigurationError: the engine or the device is not there, or the engine cannot do it.
+    """
+    engine = wish.engine or "numpy"
+    module = choose_engine(engine)
+    if engine != "numpy":
+        module.device_of(wish.device)
+        return
+    for name, value, only in (
+        ("device", wish.device, "cpu"),
+        ("precision", wish.precision, "float32"),
+        ("parallel", wish.parallel, "replicate"),
+    ):
+        if value not in (None, only):
+            raise ConfigurationError(
+                f"the engine numpy has {name} {only} only; got {value}; take --engine torch"
+            )
+    if wish.compiled:
+        raise ConfigurationError(
+            "the engine numpy compiles nothing; take --engine torch, or leave out --compile"
+        )
+
+
+def settle(wish: Wish, work: Work) -> tuple[Execution, tuple[str, ...]]:
+    """Decides what a wish leaves open; the notes say what was decided and why.
+
+    Raises:
+        ConfigurationError: the engine or the device is not there, or cannot do it.
+    """
+    require_possible(wish)
+    engine = wish.engine or "numpy"
+    if engine == "numpy":
+        return Execution(workers=wish.workers), ()
+    found: tuple[Execution, tuple[str, ...]] = choose_engine(engine).settle(wish, work)
+    return found
+
+
+def as_before(before: Execution, wish: Wish) -> tuple[Wish, tuple[str, ...]]:
+    """A wish to go on, with what it leaves open as before; the notes say what is not here.
+
+    On another engine or device than before, what pays there is decided anew.
+
+    Raises:
+        ConfigurationError: the engine is not there.
+    """
+    wish = replace(wish, engine=wish.engine or before.engine)
+    if wish.engine == "numpy" or wish.engine != before.engine:
+        return wish, ()
+    module = choose_engine(wish.engine)
+    if wish.device is None:
+        if not module.is_here(before.device):
+            return wish, (f"the run was on {before.device}, which is not here",)
+        wish = replace(wish, device=before.device)
+    if wish.device != before.device:
+        return wish, ()
+    compiled, notes = wish.compiled, []
+    if compiled is None:
+        obstacle = module.obstacle(before.device) if before.compiled else None
+        compiled = before.compiled and obstacle is None
+        if obstacle is not None:
+            notes.append(f"the run was compiled, which is not possible here: {obstacle}")
+    wish = replace(
+        wish,
+        precision=wish.precision or before.precision,
+        compiled=compiled,
+        parallel=wish.parallel or (before.parallel if wish.ranks > 1 < before.ranks else None),
+    )
+    return wish, tuple(notes)
+
+
+def learner_of(execution: Execution, model: Any, loss: Loss, ranks: Alone | None = None) -> Any:
+    """The learner that trains `model`, which is in NumPy arrays, as was decided."""
+    module = choose_engine(execution.engine)
+    if execution.engine == "numpy":
+        return module.Learner(model, loss, execution.workers)
+    device = module.device_of(execution.device)
+    options: dict[str, Any] = {"device": device, "precision": execution.precision}
+    if execution.ranks > 1 and execution.parallel == "shard":
+        from clearformer.engines.torch.sharded import Sharded
+
+        return Sharded(model, loss, ranks or Alone(), **options)
+    options["compiled"] = execution.compiled
+    if execution.ranks > 1:
+        from clearformer.engines.torch.replicated import Replicated
+
+        return Replicated(model, loss, ranks or Alone(), **options)
+    return module.Learner(model, loss, execution.workers, **options)
+
+
+def join_ranks(engine: str, device: str | None) -> Alone:
+    """This process among those that `torchrun` has started; alone without it.
+
+    What they want to do there must be possible: see `require_possible`.
+
+    Raises:
+        ConfigurationError: several were started for an engine that trains in one, or there are not
+            as many devices.
+    """
+    if processes_here() == 1:
+        return Alone()
+    if engine == "numpy":
+        raise ConfigurationError(
+            f"{processes_here()} processes were started together, and the engine numpy trains in "
+            "one; take --engine torch"
+        )
+    from clearformer.engines.torch.ranks import join
+
+    return join(device)
+
+
+def moved(model: Any, engine: str, device: str | None = None) -> Any:
+    """A model in NumPy arrays, in the tensors of an engine on a device.
+
+    Raises:
+        ConfigurationError: the engine or the device is not there.
+    """
+    require_possible(Wish(engine, device))
+    return model if engine == "numpy" else choose_engine(engine).moved(model, device)
+
+
+def spread_of(engine: str) -> Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]:
+    """How pieces of work are gone through: NumPy's over threads; PyTorch has its own."""
+    return over_threads if engine == "numpy" else map
+

@@ -7,6 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from clearformer.engines.bounds import check_mask
+
 
 @lru_cache(maxsize=32)
 def causal_mask(query: int, key: int) -> np.ndarray:
@@ -26,4 +28,7 @@ def allowed_positions(
     if not causal:
         return mask
     table = causal_mask(query, key)
-    return table if mask is None else table & mask
+    if mask is None:
+        return table
+    check_mask(mask.shape[-2:], table.shape)
+    return table & mask

@@ -1,5 +1,6 @@
 """Threads: how many NumPy's matrix products use, and work that is spread over several."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -8,10 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from clearformer.engines.choose import processors
+MOST_WORKERS = 8
+"""More threads than this gain little on models of a laptop's size."""
 
 LARGE = 20_000_000
 """Parameters from which one row times the weights is worth sharing out over threads."""
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
+
+
+def suitable_workers(batch: int) -> int:
+    """Threads that share a batch: one per processor, none without a row."""
+    return max(1, min(processors(), batch, MOST_WORKERS))
 
 
 class _Limit:

@@ -1,8 +1,9 @@
 """The key–value cache: what attention has already computed of the positions before."""
 
-import numpy as np
+from typing import Any
 
-from clearformer.tensor import Float
+from clearformer.engines.dispatch import engine_of
+from clearformer.tensor import Float, Tensor
 
 
 class LayerCache:
@@ -11,17 +12,18 @@ class LayerCache:
     def __init__(self, context: int):
         self.context = context
         self.length = 0
-        self._key: np.ndarray | None = None
-        self._value: np.ndarray | None = None
+        self._key: Any = None
+        self._value: Any = None
 
     def extend(
-        self, key: Float[np.ndarray, "*lead new width"], value: Float[np.ndarray, "*lead new width"]
-    ) -> tuple[Float[np.ndarray, "*lead key width"], Float[np.ndarray, "*lead key width"]]:
+        self, key: Float[Tensor, "*lead new width"], value: Float[Tensor, "*lead new width"]
+    ) -> tuple[Float[Tensor, "*lead key width"], Float[Tensor, "*lead key width"]]:
         """Adds the new positions and returns all of them, as views."""
-        if self._key is None or self._value is None:
+        if self._key is None:
             *lead, _, width = key.shape
-            self._key = np.empty((*lead, self.context, width), key.dtype)
-            self._value = np.empty((*lead, self.context, value.shape[-1]), value.dtype)
+            empty = engine_of(key).empty
+            self._key = empty((*lead, self.context, width), key)
+            self._value = empty((*lead, self.context, value.shape[-1]), value)
         end = self.length + key.shape[-2]
         self._key[..., self.length : end, :] = key
         self._value[..., self.length : end, :] = value

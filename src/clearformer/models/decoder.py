@@ -29,7 +29,7 @@ class Decoder(Part):
 
     def __call__(
         self,
-        ids: Int[np.ndarray, "batch seq"],
+        ids: Int[Tensor, "batch seq"],
         tap: Tap = silent,
         cache: KeyValueCache | None = None,
         rng: np.random.Generator | None = None,

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from math import sqrt
 
-import numpy as np
-
 from clearformer import ops
 from clearformer.models.linear import Linear
 from clearformer.models.part import Part
@@ -17,7 +15,7 @@ class Embedding(Part):
 
     table: Float[Tensor, "vocab embed"]
 
-    def __call__(self, ids: Int[np.ndarray, "*lead"]) -> Float[Tensor, "*lead embed"]:
+    def __call__(self, ids: Int[Tensor, "*lead"]) -> Float[Tensor, "*lead embed"]:
         """Looks up the row of each id."""
         return ops.embed(ids, self.table)
 
@@ -32,11 +30,9 @@ class ScaledEmbedding(Part):
 
     table: Float[Tensor, "vocab embed"]
 
-    def __call__(self, ids: Int[np.ndarray, "*lead"]) -> Float[Tensor, "*lead embed"]:
+    def __call__(self, ids: Int[Tensor, "*lead"]) -> Float[Tensor, "*lead embed"]:
         """Looks up the row of each id and stretches it."""
-        rows = ops.embed(ids, self.table)
-        factor = np.asarray(sqrt(self.table.shape[-1]), rows.dtype)
-        return ops.multiply(rows, factor)
+        return ops.multiply(ops.embed(ids, self.table), sqrt(self.table.shape[-1]))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from clearformer import ops
 from clearformer.errors import ShapeError
 from clearformer.models.part import Part
 from clearformer.models.tap import Tap
-from clearformer.tensor import Complex, Float, Tensor
+from clearformer.tensor import Complex, Float, Tensor, number_type
 
 BASE = 10_000.0  # the longest wave is 2π · 10,000 positions (Vaswani et al., 2017, section 3.5)
 
@@ -67,9 +67,9 @@ class SinusoidalPositions(Part):
         self, x: Float[Tensor, "batch seq embed"], start: int, tap: Tap
     ) -> Float[Tensor, "batch seq embed"]:
         """Adds the rows start … start + seq of the table."""
-        table = sinusoidal_positions(self.length, x.shape[-1], str(x.dtype))
+        table = sinusoidal_positions(self.length, x.shape[-1], number_type(x))
         position = tap("position", _part(table, start, x.shape[-2]))
-        return tap("positioned", x + position)
+        return tap("positioned", ops.add(x, position))
 
 
 @dataclass(frozen=True)

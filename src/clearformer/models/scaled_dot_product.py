@@ -65,7 +65,7 @@ def steps(
     """The same computation as `ops.attention`, one named step after another."""
     products = tap("products", ops.matmul(query, ops.transpose(key)))
     factor = 1 / sqrt(query.shape[-1]) if scale is None else scale
-    scores = tap("scores", ops.multiply(products, np.asarray(factor, products.dtype)))
+    scores = tap("scores", ops.multiply(products, factor))
     if allowed is not None:
         scores = tap("masked_scores", ops.mask_scores(scores, allowed))
     weights = tap("weights", ops.softmax(scores))

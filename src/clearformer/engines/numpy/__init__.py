@@ -2,6 +2,7 @@
 
 from clearformer.engines.numpy.activations import dropout, gelu, silu, squared_relu
 from clearformer.engines.numpy.adamw import adamw
+from clearformer.engines.numpy.arrays import empty, from_array, to_array
 from clearformer.engines.numpy.attention import attention
 from clearformer.engines.numpy.decoding import decode
 from clearformer.engines.numpy.learner import Learner
@@ -22,6 +23,8 @@ __all__ = [
     "decode",
     "dropout",
     "embed",
+    "empty",
+    "from_array",
     "gelu",
     "layer_norm",
     "linear",
@@ -36,5 +39,6 @@ __all__ = [
     "softmax",
     "split_heads",
     "squared_relu",
+    "to_array",
     "transpose",
 ]

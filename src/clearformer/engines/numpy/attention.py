@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from clearformer.engines.bounds import check_mask
 from clearformer.engines.mask import allowed_positions
 from clearformer.engines.tape import record, value_of
-from clearformer.errors import ShapeError
 
 SAFE_SCORE = 30.0
 """exp(±30) is far from overflow and underflow in float32, so no maximum need be subtracted.
@@ -63,8 +63,8 @@ def attention(
 def _powers(scaled: np.ndarray, k: np.ndarray, allowed: np.ndarray | None) -> np.ndarray:
     """exp of the scores, shifted only where a score could be large; 0 where not allowed."""
     scores: np.ndarray = scaled @ k.swapaxes(-1, -2)
-    if allowed is not None and np.broadcast_shapes(allowed.shape, scores.shape) != scores.shape:
-        raise ShapeError(f"mask {allowed.shape} does not fit scores {scores.shape}")
+    if allowed is not None:
+        check_mask(allowed.shape, scores.shape)
     safe = SAFE_SCORE if scores.dtype.itemsize >= 4 else 0.0
     if _largest_possible(scaled, k) <= safe:
         np.exp(scores, out=scores)

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from clearformer.engines.bounds import check_ids
 from clearformer.engines.tape import record, value_of
-from clearformer.errors import ShapeError
 
 
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
@@ -59,8 +59,7 @@ def embed(ids: np.ndarray, table: Any) -> Any:
             back[tokens] = np.add.reduceat(flat[order], starts, axis=0)
         return (back,)
 
-    if ids.size and not 0 <= ids.min() <= ids.max() < len(rows):  # NumPy takes -1 for the last
-        raise ShapeError(f"ids must be 0 … {len(rows) - 1}; got {ids.min()} … {ids.max()}")
+    check_ids(ids, len(rows))
     return record("embed", rows[ids], (table,), gradient)
 
 

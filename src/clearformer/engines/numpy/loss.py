@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from clearformer.engines.bounds import counted_targets
 from clearformer.engines.tape import record, value_of
-from clearformer.errors import ShapeError
 
 
 def cross_entropy(logits: Any, targets: np.ndarray, ignore: int = -100) -> Any:
@@ -17,20 +17,10 @@ def cross_entropy(logits: Any, targets: np.ndarray, ignore: int = -100) -> Any:
     if scores.dtype.kind in "biu":  # whole numbers have no infinity
         scores = scores.astype(np.float64)
     targets = np.asarray(targets)
-    if targets.shape != scores.shape[:-1] or targets.dtype.kind not in "iu":
-        raise ShapeError(
-            f"targets must be one token id for each row of the logits, whole numbers of shape "
-            f"{scores.shape[:-1]}; got {targets.dtype} of shape {targets.shape}"
-        )
+    counted = counted_targets(targets, scores.shape, ignore)
     rows = scores.reshape(-1, scores.shape[-1])
     wanted = targets.reshape(-1)
-    counted = wanted != ignore
     place = np.where(counted, wanted, 0), np.arange(len(wanted))
-    if len(wanted) and not 0 <= place[0].min() <= place[0].max() < rows.shape[1]:
-        raise ShapeError(
-            f"targets must be 0 … {rows.shape[1] - 1}, or {ignore} for what does not count; "
-            f"got {place[0].min()} … {place[0].max()}"
-        )
     count = max(int(counted.sum()), 1)
     shifted = rows - rows.max(-1, keepdims=True, initial=-np.inf)
     chosen = shifted[place[1], place[0]]

@@ -1,0 +1,117 @@
+"""Which engine does the arithmetic of a run, where and how: as wished, and as decided."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from clearformer.errors import ConfigurationError
+
+ENGINES = ("numpy", "torch")
+DEVICES = ("cpu", "cuda", "mps")
+PRECISIONS = ("float32", "bfloat16")
+PARALLEL = ("replicate", "shard")
+
+ONLY_OF_NUMPY = ("cpu", "float32", False, "replicate", 1)
+"""Device, precision, compiled, parallel and ranks of the engine numpy."""
+
+DEVICE = re.compile(r"cpu|mps|cuda(:(0|[1-9][0-9]{0,3}))?")
+"""One of them, or one of several GPUs, such as cuda:1."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What somebody asks for; what is None is decided by what pays."""
+
+    engine: str | None = None
+    device: str | None = None
+    precision: str | None = None
+    compiled: bool | None = None
+    parallel: str | None = None
+    """Of several processes: replicate or shard."""
+    workers: int = 1
+    """Threads that share a batch on a processor."""
+    ranks: int = 1
+    """Processes that train together."""
+
+    def __post_init__(self) -> None:
+        _require_known(self.engine, self.device, self.precision, self.compiled, self.parallel)
+
+
+@dataclass(frozen=True)
+class Work:
+    """How much there is to do, so that what takes time at the start can be weighed."""
+
+    operations: float = 0.0
+    """Multiplications and additions of the whole run; 0 if minutes decide."""
+    minutes: float = 0.0
+    rows: int = 1
+    """Sequences in a batch."""
+    parts: int = 1
+    """Parts in which a batch is computed, one after the other."""
+    draws: bool = False
+    """Whether dropout is drawn at each step."""
+    memory: int = 0
+    """Bytes that a whole model with its gradients and averages takes, without activations."""
+
+    def seconds(self, speed: float) -> float:
+        """About how long it takes at so many operations per second."""
+        return 60 * self.minutes + self.operations / speed
+
+    def shapes(self, threads: int) -> int:
+        """How many different numbers of rows a thread meets where so many share each part."""
+        sizes = {size for part in _sizes(self.rows, self.parts) for size in _sizes(part, threads)}
+        return len(sizes - {0})
+
+
+@dataclass(frozen=True)
+class Execution:
+    """Decided; saved in run.json."""
+
+    engine: str = "numpy"
+    device: str = "cpu"
+    precision: str = "float32"
+    """Of products of matrices; everything else is float32."""
+    compiled: bool = False
+    workers: int = 1
+    ranks: int = 1
+    parallel: str = "replicate"
+    """Of several ranks: each has the whole model (replicate), or a part of it (shard)."""
+
+    def __post_init__(self) -> None:
+        how = (self.engine, self.device, self.precision, self.compiled, self.parallel)
+        _require_known(*how)
+        if None in how:
+            raise ConfigurationError("engine, device, precision, compiled or parallel is missing")
+        for name, value in (("workers", self.workers), ("ranks", self.ranks)):
+            if type(value) is not int or value < 1:
+                raise ConfigurationError(
+                    f"{name} must be a whole number of at least 1; got {value!r}"
+                )
+        if self.engine == "numpy" and (*how[1:], self.ranks) != ONLY_OF_NUMPY:
+            raise ConfigurationError("the engine numpy computes on a processor, and in float32")
+
+
+def _require_known(
+    engine: object, device: object, precision: object, compiled: object, parallel: object
+) -> None:
+    """Refuses what no machine could do."""
+    for name, value, known in (
+        ("engine", engine, ENGINES),
+        ("precision", precision, PRECISIONS),
+        ("parallel", parallel, PARALLEL),
+    ):
+        if value is not None and value not in known:
+            raise _unknown(name, value, known)
+    if device is not None and not (isinstance(device, str) and DEVICE.fullmatch(device)):
+        raise _unknown("device", device, ("cpu", "cuda", "cuda:N", "mps"))
+    if compiled is not None and type(compiled) is not bool:
+        raise _unknown("compiled", compiled, ("True", "False"))
+
+
+def _unknown(name: str, value: Any, known: tuple[str, ...]) -> ConfigurationError:
+    return ConfigurationError(f"{name} must be one of {', '.join(known)}; got {value!r}")
+
+
+def _sizes(rows: int, parts: int) -> set[int]:
+    """Of parts as equal as can be."""
+    return {rows // parts, -(-rows // parts)}

@@ -1,0 +1,220 @@
+"""The learner: a model's parameters and gradients in flat buffers, a batch split over threads.
+
+Each worker runs its share of the batch on a thread of its own, with single-threaded products of
+matrices; the gradients are then added up in a fixed order, so that the same seed and number of
+workers give the same bits. What a buffer is made of, and how a worker runs its share, belongs to an
+engine: see `engines.numpy.learner` and `engines.torch.learner`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
+from itertools import pairwise
+from math import sqrt
+from typing import Any, Protocol
+
+import numpy as np
+
+from clearformer.engines.threads import keep_silent, over_threads
+
+Loss = Callable[..., Any]
+"""loss(model, *arrays, rng) → mean loss over the rows of the arrays, in nats."""
+
+Rngs = Callable[[int], np.random.Generator]
+"""Makes the generator with which a worker draws dropout."""
+
+
+class Worker(Protocol):
+    """One thread's share of the work."""
+
+    gradients: Any
+    """A flat buffer of its own."""
+
+    def run(
+        self,
+        arrays: Sequence[np.ndarray],
+        share: float,
+        fresh: bool,
+        rng: np.random.Generator | None,
+    ) -> float:
+        """The loss times `share`; its gradient is added to `gradients`, or replaces them."""
+
+
+class Learner(ABC):
+    """Computes losses and gradients of one model.
+
+    Attributes:
+        model: the model, for evaluation and generation; its parameters are views of `parameters`.
+        parameters: all of them in one buffer, matrices first (weight decay applies to these).
+        gradients: the same layout.
+        pieces: slices of the buffers for `each`, none of them both matrix and vector.
+        matrices: how many numbers belong to matrices.
+    """
+
+    model: Any
+
+    def __init__(self, model: Any, workers: int):
+        named = model.parameters()
+        ordered = sorted(named, key=lambda name: named[name].ndim < 2)  # stable: matrices first
+        shapes = {name: named[name].shape for name in ordered}
+        self._layout = _layout(shapes)
+        self.parameters = self.buffer(np.concatenate([named[n].reshape(-1) for n in ordered]))
+        self.matrices = sum(int(np.prod(shape)) for shape in shapes.values() if len(shape) > 1)
+        self.pieces = _pieces(self.matrices, len(self.parameters), workers)
+        self._workers: list[Worker] = []
+        self._pool = (
+            ThreadPoolExecutor(workers - 1, initializer=self.begin_thread) if workers > 1 else None
+        )
+        self._fresh = True
+
+    @abstractmethod
+    def buffer(self, flat: np.ndarray) -> Any:
+        """A flat buffer of the engine with these numbers."""
+
+    @abstractmethod
+    def zeros(self) -> Any:
+        """A buffer like `parameters`, of zeros."""
+
+    @abstractmethod
+    def running(self) -> AbstractContextManager[None]:
+        """While training: one thread for the products of each worker."""
+
+    @abstractmethod
+    def to_array(self, x: Any) -> np.ndarray:
+        """A tensor of the engine as a NumPy array that shares its memory, where that can be."""
+
+    def begin_thread(self) -> None:
+        """What each worker thread does first."""
+        keep_silent()
+
+    @property
+    def gradients(self) -> Any:
+        """Those of the first worker; after `gather`, of the whole batch."""
+        return self._workers[0].gradients
+
+    def is_matrix(self, piece: slice) -> bool:
+        """Whether a piece belongs to matrices."""
+        return bool(piece.start < self.matrices)
+
+    def view(self, buffer: Any, name: str) -> Any:
+        """The part of a flat buffer that belongs to the parameter `name`, in its shape."""
+        start, stop, shape = self._layout[name]
+        return buffer[start:stop].reshape(shape)
+
+    def named(self, buffer: Any) -> dict[str, np.ndarray]:
+        """Every parameter's part of a flat buffer as a NumPy array, under its path."""
+        return {name: self.to_array(self.view(buffer, name)) for name in self._layout}
+
+    def snapshot(self) -> Any:
+        """The model as it is now, in NumPy arrays; they may share its memory."""
+        arrays = self.named(self.parameters)
+        return self.model.with_parameters(lambda name, _: arrays[name])
+
+    def put(self, buffer: Any, arrays: Mapping[str, np.ndarray]) -> None:
+        """Writes what `named` gave back into a buffer.
+
+        Raises:
+            ValueError: they are not those of these parameters.
+        """
+        kinds = {name: (array.shape, array.dtype) for name, array in arrays.items()}
+        if kinds != {name: (array.shape, array.dtype) for name, array in self.named(buffer).items()}:
+            raise ValueError("the arrays are those of other parameters")
+        whole = np.concatenate([arrays[name].reshape(-1) for name in self._layout])
+        buffer[:] = self.buffer(whole)
+
+    def loss_and_gradients(
+        self,
+        *arrays: np.ndarray,
+        share: float = 1.0,
+        rngs: Rngs | None = None,
+        last: bool = True,
+    ) -> float:
+        """Adds `share` times the gradient of the mean loss over the batch to `gradients`.
+
+        Args:
+            arrays: each with the batch as its first axis.
+            share: what part of a larger batch these rows are, between 0 and 1.
+            rngs: makes each worker's generator for dropout.
+            last: whether this is the last part of the batch: where several processes train
+                together, they exchange gradients then.
+
+        Returns:
+            The mean loss over these rows, in nats per token.
+        """
+        rows = len(arrays[0])
+        cuts = [rows * n // len(self._workers) for n in range(len(self._workers) + 1)]
+
+        def run(number: int) -> float:
+            begin, end = cuts[number], cuts[number + 1]
+            part = [array[begin:end] for array in arrays]
+            rng = rngs(number) if rngs else None
+            weight = share * (end - begin) / max(rows, 1)
+            return self._workers[number].run(part, weight, self._fresh, rng)
+
+        losses = self._in_parallel(run, range(len(self._workers)))
+        self._fresh = False
+        return sum(losses) / share if share else 0.0
+
+    def gather(self) -> float:
+        """Adds up the workers' gradients; returns the norm of the whole, √Σ over all parameters.
+
+        The next `loss_and_gradients` starts from zero.
+        """
+        others = [worker.gradients for worker in self._workers[1:]]
+
+        def add_up(piece: slice) -> float:
+            part = self.gradients[piece]
+            for other in others:
+                part += other[piece]
+            return float(part.dot(part))
+
+        self._fresh = True
+        return sqrt(sum(self.each(add_up)))
+
+    def scale(self, factor: float) -> None:
+        """Multiplies the gradients by `factor`."""
+
+        def shrink(piece: slice) -> None:
+            part = self.gradients[piece]
+            part *= factor
+
+        self.each(shrink)
+
+    def each(self, function: Callable[[slice], Any]) -> list[Any]:
+        """Runs `function` on every piece of the flat buffers, over the worker threads."""
+        return self._in_parallel(function, self.pieces)
+
+    def spread(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        """`function(item)` for each item, in order; the threads take the items one by one."""
+        return over_threads(function, items, len(self._workers))
+
+    def _in_parallel(self, function: Callable[[Any], Any], items: Any) -> list[Any]:
+        items = list(items)
+        if self._pool is None:
+            return [function(item) for item in items]
+        later = [self._pool.submit(function, item) for item in items[1:]]
+        try:
+            first = function(items[0])
+        finally:
+            wait(later)  # also after a mistake nothing may go on writing
+        return [first, *(future.result() for future in later)]
+
+
+def _layout(
+    shapes: dict[str, tuple[int, ...]],
+) -> dict[str, tuple[int, int, tuple[int, ...]]]:
+    """Where each parameter lies in the flat buffer: start, stop, shape."""
+    layout, start = {}, 0
+    for name, shape in shapes.items():
+        stop = start + int(np.prod(shape))
+        layout[name] = (start, stop, shape)
+        start = stop
+    return layout
+
+
+def _pieces(matrices: int, total: int, workers: int) -> list[slice]:
+    """The matrices cut in `workers` equal slices, then the vectors in one."""
+    cuts = [matrices * n // workers for n in range(workers + 1)]
+    pieces = [slice(a, b) for a, b in pairwise(cuts) if a < b]
+    return [*pieces, slice(matrices, total)] if matrices < total else pieces

@@ -1,0 +1,86 @@
+"""Ranks: the processes that train one model together. Mostly there is one, as here.
+
+`engines.torch.ranks` is the same for several. `torchrun` tells each process by its environment
+which one it is.
+"""
+
+import os
+from collections.abc import Callable
+from types import TracebackType
+from typing import TypeVar
+
+from clearformer.errors import ConfigurationError
+
+Plain = TypeVar("Plain")
+"""Something that JSON can hold, so that it travels between processes."""
+
+
+class Alone:
+    """The only process of a run; a context that is left when the run is over."""
+
+    rank = 0
+    """Which of them this is; rank 0 writes."""
+
+    ranks = 1
+    """How many there are."""
+
+    def same(self, number: float) -> float:
+        """The number that rank 0 gave: what is decided by the clock, all must decide alike."""
+        return number
+
+    def total(self, number: float) -> float:
+        """The sum over all ranks."""
+        return number
+
+    def largest(self, number: int) -> int:
+        """The largest over all ranks."""
+        return number
+
+    def first(self, function: Callable[[], Plain]) -> Plain:
+        """What `function` returns or raises on rank 0, which alone calls it; plain JSON."""
+        return function()
+
+    def __enter__(self) -> "Alone":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Leaves the others."""
+
+
+def processes_here() -> int:
+    """How many processes `torchrun` has started together; 1 without it.
+
+    Raises:
+        ConfigurationError: what it is told by is no number.
+    """
+    value = os.environ.get("WORLD_SIZE") or "1"
+    if not _is_number(value):
+        raise ConfigurationError(
+            f"the environment variable WORLD_SIZE must be the number of processes that torchrun "
+            f"has started; got {value!r}; unset it"
+        )
+    return int(value)
+
+
+def rank_here() -> int:
+    """Which of the processes that `torchrun` has started this one is; 0 without it."""
+    return _place("RANK")
+
+
+def place_here() -> int:
+    """Which of the processes on this machine this one is; 0 without `torchrun`."""
+    return _place("LOCAL_RANK")
+
+
+def _place(name: str) -> int:
+    value = os.environ.get(name, "")
+    return int(value) if _is_number(value) and "WORLD_SIZE" in os.environ else 0
+
+
+def _is_number(value: str) -> bool:
+    return value.isascii() and value.isdigit()

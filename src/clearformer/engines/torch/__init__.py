@@ -1,0 +1,50 @@
+"""The PyTorch engine: the same operations, by PyTorch's own fused ones and its gradients."""
+
+from clearformer.engines.torch.activations import dropout, gelu, silu, squared_relu
+from clearformer.engines.torch.adamw import adamw
+from clearformer.engines.torch.arithmetic import add, multiply
+from clearformer.engines.torch.arrays import empty, from_array, to_array
+from clearformer.engines.torch.attention import attention
+from clearformer.engines.torch.compiling import obstacle
+from clearformer.engines.torch.devices import device_of, is_here, moved
+from clearformer.engines.torch.learner import Learner
+from clearformer.engines.torch.linear import embed, linear, matmul
+from clearformer.engines.torch.loss import cross_entropy
+from clearformer.engines.torch.norms import layer_norm, rms_norm
+from clearformer.engines.torch.rotate import rotate
+from clearformer.engines.torch.settling import settle
+from clearformer.engines.torch.shapes import merge_heads, repeat_heads, split_heads, transpose
+from clearformer.engines.torch.softmax import mask_scores, softmax
+
+__all__ = [
+    "Learner",
+    "adamw",
+    "add",
+    "attention",
+    "cross_entropy",
+    "device_of",
+    "dropout",
+    "embed",
+    "empty",
+    "from_array",
+    "gelu",
+    "is_here",
+    "layer_norm",
+    "linear",
+    "mask_scores",
+    "matmul",
+    "merge_heads",
+    "moved",
+    "multiply",
+    "obstacle",
+    "repeat_heads",
+    "rms_norm",
+    "rotate",
+    "settle",
+    "silu",
+    "softmax",
+    "split_heads",
+    "squared_relu",
+    "to_array",
+    "transpose",
+]

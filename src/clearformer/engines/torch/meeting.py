@@ -1,0 +1,88 @@
+"""How the processes that `torchrun` has started find each other.
+
+Everything that they open is bound to the loopback of the machine, unless they are on several
+machines or the environment names another network.
+"""
+
+import os
+import sys
+from datetime import timedelta
+from itertools import count
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from clearformer.errors import ConfigurationError, RunError
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+TIME_TO_COME = 300.0
+"""Seconds: `torchrun` starts them together, but on a busy machine one may take its time."""
+
+_meetings = count()
+
+
+def meet(device: str) -> tuple[Any, int, int]:
+    """A store that all ranks can reach, this process's rank, and how many there are.
+
+    Raises:
+        ConfigurationError: they were not started by `torchrun`, or cannot train on this device.
+        RunError: some of them did not come; the message names them.
+    """
+    _require_device(device)
+    _stay_on_this_machine()
+    try:
+        store, rank, ranks = next(iter(dist.rendezvous("env://")))
+    except ValueError as fault:
+        raise ConfigurationError(
+            f"WORLD_SIZE asks for several processes, but the rest of what torchrun sets is missing "
+            f"({fault}); start them with torchrun, or unset WORLD_SIZE"
+        ) from None
+    # numbered, so that a program may train one model after another
+    store = dist.PrefixStore(f"clearformer {next(_meetings)}", store)
+    _wait_for_all(store, rank, ranks, TIME_TO_COME)
+    return store, rank, ranks
+
+
+def _require_device(device: str) -> None:
+    """Each rank trains on a device of its own; of processors there is always one."""
+    kind, _, number = device.partition(":")
+    if kind == "mps":
+        raise ConfigurationError(
+            "several processes train on cpu or cuda; got mps; add --device cpu, or start one"
+        )
+    if kind == "cuda":
+        if number != os.environ.get("LOCAL_RANK", number):
+            raise ConfigurationError(
+                f"each process has a GPU of its own; got {device} for all; take --device cuda"
+            )
+        there = torch.cuda.device_count()
+        if int(number or 0) >= there:
+            raise ConfigurationError(
+                f"there are {there} CUDA devices here, one for each process; got process "
+                f"{number}, counted from 0; start {there} with --nproc-per-node {there}"
+            )
+        torch.cuda.set_device(torch.device(device))
+
+
+def _stay_on_this_machine() -> None:
+    here = os.environ.get("LOCAL_WORLD_SIZE") == os.environ.get("WORLD_SIZE")
+    if here or os.environ.get("MASTER_ADDR") in LOOPBACK:
+        loopback = {"linux": "lo", "darwin": "lo0"}.get(sys.platform)
+        for name in ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"):
+            if loopback:
+                os.environ.setdefault(name, loopback)
+
+
+def _wait_for_all(store: Any, rank: int, ranks: int, seconds: float) -> None:
+    names = [f"rank {other}" for other in range(ranks)]
+    store.set(names[rank], "here")
+    try:
+        store.wait(names, timedelta(seconds=seconds))
+    except RuntimeError:
+        missing = [name for name in names if not store.check([name])]
+        raise RunError(
+            f"{', '.join(missing) or 'some'} of {ranks} did not come within {seconds:g} s; look "
+            "at what it says, and start all again"
+        ) from None

@@ -1,0 +1,24 @@
+"""Changes of shape: no number changes."""
+
+from torch import Tensor
+
+
+def split_heads(x: Tensor, heads: int) -> Tensor:
+    """(…, seq, heads·width) → (…, head, seq, width)."""
+    *lead, seq, embed = x.shape
+    return x.reshape(*lead, seq, heads, embed // heads).transpose(-2, -3)
+
+
+def merge_heads(x: Tensor) -> Tensor:
+    """(…, head, seq, width) → (…, seq, heads·width), the heads side by side."""
+    return x.transpose(-2, -3).flatten(-2)
+
+
+def repeat_heads(x: Tensor, times: int) -> Tensor:
+    """(…, head, seq, width) → (…, head·times, seq, width): each head `times` in a row."""
+    return x.repeat_interleave(times, -3)
+
+
+def transpose(x: Tensor) -> Tensor:
+    """(…, a, b) → (…, b, a)."""
+    return x.transpose(-1, -2)

@@ -1,0 +1,1 @@
+"""Laws of the verification: what is right agrees, and what is wrong is found and named."""
