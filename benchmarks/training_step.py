@@ -10,15 +10,16 @@ without it there is no ratio.
 """
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from clearformer.engines.numpy import Learner
-from clearformer.engines.numpy.memory import keep_freed_memory
+from clearformer.engines.choose import learner_of
+from clearformer.engines.execution import PRECISIONS, Execution
+from clearformer.engines.memory import keep_freed_memory
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import RECIPES, ModelConfiguration, Recipe
 from clearformer.models.decoder import Decoder
@@ -28,6 +29,7 @@ from clearformer.training.objective import next_token_loss
 from clearformer.training.optimizers import AdamW, AdamWSettings
 from clearformer.training.options import TrainingOptions
 from clearformer.training.preparation import model_dials
+from clearformer.training.products import product_shapes, step_flops
 from interleave import Side, Work, blas_threads, measure
 from report import Report
 
@@ -79,7 +81,7 @@ class Setting:
 
 
 def ours(setting: Setting) -> Work:
-    """The training loop of clearformer."""
+    """The training loop of clearformer on NumPy."""
     loop = training_loop(setting.model(), setting.ids(), setting.configuration, setting.options)
     with threadpool_limits(setting.threads, user_api="blas"), loop.learner.running():
         yield f"{setting.threads} workers, {blas_threads()}"
@@ -88,11 +90,32 @@ def ours(setting: Setting) -> Work:
             yield ""
 
 
+def ours_on_torch(setting: Setting, precision: str, compiled: bool) -> Work:
+    """The same loop on PyTorch."""
+    import torch
+
+    torch.set_num_threads(setting.threads)
+    how = Execution("torch", "cpu", precision, compiled, setting.threads)
+    loop = training_loop(
+        setting.model(), setting.ids(), setting.configuration, setting.options, how
+    )
+    with loop.learner.running():
+        yield f"{setting.threads} workers, {precision}" + ", compiled" * compiled
+        while True:
+            loop.one_step()
+            yield ""
+
+
 def training_loop(
-    model: Decoder, ids: np.ndarray, configuration: ModelConfiguration, options: TrainingOptions
+    model: Decoder,
+    ids: np.ndarray,
+    configuration: ModelConfiguration,
+    options: TrainingOptions,
+    execution: Execution | None = None,
 ) -> Loop:
-    """What `cf.train` runs, without a run folder."""
-    learner = Learner(model, next_token_loss, options.workers or 1)
+    """What `cf.train` runs, without a run folder; on NumPy unless told otherwise."""
+    execution = execution or Execution(workers=options.workers or 1)
+    learner = learner_of(execution, model, next_token_loss)
     batches = Batches(ids, configuration.context, options.batch, np.random.default_rng(2))
     optimizer = AdamW(learner, AdamWSettings(decay=options.weight_decay))
     return Loop(learner, batches, optimizer, options)
@@ -130,45 +153,28 @@ def products(setting: Setting) -> Work:
             yield ""
 
 
-def product_shapes(c: ModelConfiguration, batch: int) -> Iterator[tuple[int, int, int, int]]:
-    """(how many, rows, inner, columns) of every product of a step.
-
-    For each Y = X W forwards there are two backwards: dX = dY Wᵀ and dW = Xᵀ dY. The score table
-    counts in full, although half of it is masked.
-    """
-    rows, width, hidden = batch * c.context, c.embed // c.heads, 4 * c.embed
-    tables = batch * c.heads
-    in_layer = [
-        *[(1, rows, c.embed, c.embed)] * 4,
-        (1, rows, c.embed, hidden),
-        (1, rows, hidden, c.embed),
-        (tables, c.context, width, c.context),
-        (tables, c.context, c.context, width),
-    ]
-    for many, m, k, n in [*in_layer * c.layers, (1, rows, c.embed, c.vocabulary)]:
-        yield from ((many, m, k, n), (many, m, n, k), (many, k, m, n))
-
-
-def gigaflops(c: ModelConfiguration, batch: int) -> float:
-    """Billions of multiplications and additions in these products."""
-    return sum(2 * many * m * k * n for many, m, k, n in product_shapes(c, batch)) / 1e9
-
-
 def _arrays(many: int, m: int, k: int, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     lead = (many,) if many > 1 else ()
     left, right = (np.full((*lead, *shape), 0.5, np.float32) for shape in ((m, k), (k, n)))
     return left, right, np.empty((*lead, m, n), np.float32)
 
 
-def run(setting: Setting, turns: int, steps: int, keeps_memory: bool) -> Report:
+def run(setting: Setting, turns: int, steps: int, keeps_memory: bool, compiles: bool) -> Report:
     """Measures all sides that are there."""
-    work = gigaflops(setting.configuration, setting.batch)
+    work = step_flops(setting.configuration, setting.batch) / 1e9
     settings = {**asdict(setting), "turns": turns, "steps_per_turn": steps, "GFLOP": round(work, 2)}
     report = Report("training_step", settings, "milliseconds per step")
     report.look_around()
     sides = {"clearformer": Side(ours, setting=setting)}
     if find_spec("torch"):
+        report.peer = "PyTorch eager"
         sides["PyTorch eager"] = Side(pytorch, setting=setting)
+        for compiled in (False, True) if compiles else (False,):
+            for precision in PRECISIONS:
+                name = f"clearformer torch {precision}" + " compiled" * compiled
+                sides[name] = Side(
+                    ours_on_torch, setting=setting, precision=precision, compiled=compiled
+                )
         if keeps_memory:
             sides["PyTorch, memory kept"] = Side(pytorch, setting=setting, keeps_memory=True)
     else:
@@ -196,11 +202,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
         action="store_true",
         help="measure PyTorch also with the glibc setting that clearformer makes for itself",
     )
+    parser.add_argument(
+        "--compile",
+        action="store_true",
+        help="measure clearformer's PyTorch engine also compiled, which takes a minute to start",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     given = parser.parse_args(arguments)
     size = WORKLOADS[given.size]
     setting = Setting(given.size, given.recipe, given.batch or size.batch, given.threads)
-    report = run(setting, given.turns or size.turns, given.steps or size.steps, given.keep_memory)
+    report = run(
+        setting,
+        given.turns or size.turns,
+        given.steps or size.steps,
+        given.keep_memory,
+        given.compile,
+    )
     report.show(given.json)
 
 

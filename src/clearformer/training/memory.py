@@ -6,8 +6,8 @@ from pathlib import Path
 
 from clearformer.errors import ConfigurationError
 from clearformer.models.configuration import ModelConfiguration
+from clearformer.training.activations import NUMPY, WIDE
 
-NUMBER = 4  # bytes of a float32
 ID = 3 * 8  # bytes: a place in the text, the id there, and the id as an index
 
 
@@ -16,16 +16,12 @@ def training_bytes(
 ) -> int:
     """Weights, gradients, optimizer and the activations of one step, in bytes (an estimate).
 
-    Per weight: itself, two averages, a scratch value, and one gradient per worker. Per position and
-    layer: about 24 rows of `embed`, 4 of `hidden` and, for each head, 3 rows of the score table;
-    of a batch in `parts`, those of one part. The ids of the whole batch are drawn at once.
+    Per weight: itself, two averages, a scratch value, and one gradient per worker. What is kept of
+    a batch in `parts` is that of one part. The ids of the whole batch are drawn at once.
     """
-    c = configuration.completed
-    weights = c.parameter_count * (4 + workers)
-    hidden = c.hidden or 4 * c.embed
-    position = c.layers * (24 * c.embed + 4 * hidden + 3 * c.heads * c.context) + 3 * c.vocabulary
-    rows = -(-batch // parts)
-    return NUMBER * (weights + rows * c.context * position) + ID * batch * (c.context + 1)
+    weights = WIDE * configuration.parameter_count * (4 + workers)
+    kept = NUMPY.bytes(configuration, rows=-(-batch // parts))
+    return weights + kept + ID * batch * (configuration.context + 1)
 
 
 def machine_bytes() -> int | None:
