@@ -12,6 +12,7 @@ import pytest
 
 import clearformer as cf
 from clearformer.errors import ConfigurationError, Interrupted, NotFiniteError, RunError, TextError
+from clearformer.runs import material
 from clearformer.runs import train as training_of_runs
 from clearformer.text.corpus import Corpus
 from runs.tiny import DIALS, TEXT, StopAt, Told, files_in, refused
@@ -129,7 +130,7 @@ def test_without_a_name_a_run_is_called_after_its_text(
     tmp_path, text_file, monkeypatch, text, name
 ):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(training_of_runs, "corpus_of", short_documentation)
+    monkeypatch.setattr(material, "corpus_of", short_documentation)
     for expected in (name, f"{name}-2"):
         run = cf.train(text, **(DIALS | {"steps": 1}))
         assert run.path == Path("runs") / expected
@@ -142,7 +143,7 @@ def short_documentation(text, encoding):
     return ORIGINAL(text, encoding)
 
 
-ORIGINAL = training_of_runs.corpus_of
+ORIGINAL = material.corpus_of
 
 
 def test_notes_reach_the_reporter(tmp_path):

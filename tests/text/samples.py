@@ -28,6 +28,25 @@ texts = st.one_of(
 )
 """Any text free of lone surrogates."""
 
+_RUNS = st.tuples(
+    st.sampled_from(
+        [
+            *"aé猫ねネ。.!5\n \t'’ーｶ\u3099\ufe00_ก한😀-",
+            "\r\n",
+            "ab",
+            "a ",
+            " a",
+            "'a",
+            "ね\u3099 a",
+            "猫\ufe00a",
+        ]
+    ),
+    st.integers(1, 40),
+).map(lambda run: run[0] * run[1])
+
+nasty = st.lists(st.one_of(texts, _RUNS), min_size=1, max_size=8).map("".join).filter(bool)
+"""Texts in which a border hides: long runs of one character, apostrophes, marks, no spaces."""
+
 raw_texts = st.one_of(
     texts, st.text(max_size=20), st.text(st.characters(categories=["Cs", "Ll"]), max_size=10)
 )

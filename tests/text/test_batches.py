@@ -1,11 +1,12 @@
 """Windows to learn from, and to be judged by."""
 
 import json
+import tracemalloc
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearformer.errors import ConfigurationError, TextError
@@ -106,6 +107,11 @@ def test_every_kind_of_generator_can_be_restored(name: str) -> None:
         assert np.array_equal(source.next(), other.next())
 
 
+def test_the_state_is_small_whatever_the_text() -> None:
+    assert len(json.dumps(batches(50, 4, 3, 0).state())) < 150
+    assert len(json.dumps(batches(50_000, 4, 3, 0).state())) < 150
+
+
 def test_asking_for_the_state_changes_nothing() -> None:
     asked, left_alone = batches(50, 4, 3, 0), batches(50, 4, 3, 0)
     for _ in range(30):
@@ -120,9 +126,7 @@ def damaged_states() -> list[dict[str, Any]]:
         *({**state, name: value} for name in state for value in wrong if name != "epochs"),
         *({key: state[key] for key in state if key != name} for name in state),
         {**state, "epochs": -1},
-        {**state, "generator": {**state["generator"], "bit_generator": "MT19937"}},  # type: ignore[dict-item]
-        {**state, "generator": {**state["generator"], "state": {"state": -1, "inc": 1}}},  # type: ignore[dict-item]
-        {**state, "generator": {**state["generator"], "state": {"state": "a", "inc": 1}}},  # type: ignore[dict-item]
+        {**state, "key": 2**64},
         {},
     ]
 
@@ -151,6 +155,77 @@ def test_sizes_below_one_are_refused(context: int, batch: int) -> None:
         batches(10, context, batch, 0)
     with pytest.raises(ConfigurationError, match="at least 1"):
         windows(np.arange(10), context, batch)
+
+
+# Several processes that share each batch.
+
+ranks = st.integers(1, 12)
+some_examples = settings(many_examples, max_examples=60)
+
+
+@some_examples
+@given(shapes, ranks, st.integers(1, 9))
+def test_the_rows_of_all_ranks_are_the_batch(
+    shape: tuple[int, int, int, int], world: int, steps: int
+) -> None:
+    """However many there are, also more than rows: each row once, as many steps for each."""
+    tokens, context, batch, seed = shape
+    ids = np.arange(tokens, dtype=np.uint16)
+    together = batches(*shape)
+    apart = [
+        Batches(ids, context, batch, np.random.default_rng(seed), rank, world)
+        for rank in range(world)
+    ]
+    for _ in range(steps):
+        parts = [source.next() for source in apart]
+        for whole, mine in zip(together.next(), zip(*parts, strict=True), strict=True):
+            assert np.array_equal(np.concatenate(mine), whole)
+            sizes = [len(rows) for rows in mine]
+            assert max(sizes) - min(sizes) <= 1
+            assert all(rows.shape[1:] == (context,) and rows.dtype == np.intp for rows in mine)
+        assert {str(source.state()) for source in apart} == {str(together.state())}
+
+
+@some_examples
+@given(shapes, ranks, ranks, st.integers(0, 9))
+def test_a_run_saved_on_some_ranks_goes_on_on_others(
+    shape: tuple[int, int, int, int], before: int, after: int, steps: int
+) -> None:
+    tokens, context, batch, seed = shape
+    ids = np.arange(tokens, dtype=np.uint16)
+
+    def of(world: int, number: int) -> list[Batches]:
+        rngs = [np.random.default_rng(number) for _ in range(world)]
+        return [Batches(ids, context, batch, rng, rank, world) for rank, rng in enumerate(rngs)]
+
+    first, second, whole = of(before, seed), of(after, seed + 100), batches(*shape)
+    for _ in range(steps):
+        whole.next()
+        for source in first:
+            source.next()
+    for source in second:
+        source.restore(json.loads(json.dumps(first[0].state())))
+    rows = [source.next()[0] for source in second]
+    assert np.array_equal(np.concatenate(rows), whole.next()[0])
+
+
+@pytest.mark.parametrize(("rank", "world"), [(-1, 2), (2, 2), (0, 0), (0, -1)])
+def test_a_rank_that_is_none_is_refused(rank: int, world: int) -> None:
+    with pytest.raises(ConfigurationError, match=f"got {rank}"):
+        Batches(np.arange(50), 4, 3, np.random.default_rng(0), rank, world)
+
+
+def test_batches_take_no_memory_that_grows_with_the_text() -> None:
+    """A list of the starts of this text would take 4 MB."""
+    ids = np.zeros(1 << 20, np.uint8)
+    tracemalloc.start()
+    try:
+        source = Batches(ids, 2, 4, np.random.default_rng(0))
+        for _ in range(1000):
+            source.next()
+        assert tracemalloc.get_traced_memory()[1] < 300_000
+    finally:
+        tracemalloc.stop()
 
 
 @many_examples

@@ -133,15 +133,19 @@ def test_200_000_of_one_character_come_back(one: str) -> None:
     assert len(ids) <= len(text) / 2
 
 
-def test_learning_and_encoding_do_not_copy_the_text() -> None:
-    text = "".join(f"{word} " for word in range(1000)) * 40
-    tracemalloc.start()
-    try:
-        tokenizer = build_tokenizer("bytepair", text, 300)
-        assert tracemalloc.get_traced_memory()[1] < len(text)
-    finally:
-        tracemalloc.stop()
-    assert tokenizer.decode(tokenizer.encode(text)) == text
+def test_the_memory_of_learning_and_encoding_is_that_of_the_pieces_and_the_ids() -> None:
+    words = "".join(f"{word} " for word in range(1000))
+    peaks = []
+    for times in (10, 100):
+        text = words * times
+        tracemalloc.start()
+        try:
+            tokenizer = build_tokenizer("bytepair", text, 300)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+        assert tokenizer.decode(tokenizer.encode(text)) == text
+    assert peaks[1] < peaks[0] + 20_000
 
 
 def test_forgetting_pieces_changes_nothing() -> None:

@@ -234,11 +234,11 @@ def test_a_device_is_refused() -> None:
 def test_a_file_that_may_not_be_read_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def denied(self: Path) -> bytes:
+    def denied(self: Path, mode: str) -> bytes:
         raise PermissionError(13, "Permission denied")
 
     path = written(tmp_path, b"text")
-    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr(Path, "open", denied)
     assert "Permission denied" in refusal(path)
 
 

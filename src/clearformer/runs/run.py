@@ -8,28 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearformer.engines.threads import over_threads, threads_for_generation
+from clearformer.engines.choose import moved, require_possible
+from clearformer.engines.execution import Wish
+from clearformer.engines.threads import spread_of, threads_for_generation
 from clearformer.errors import ConfigurationError, RunError, TextError
 from clearformer.generation.generate import generate
 from clearformer.generation.sampling import Sampling
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration
 from clearformer.models.decoder import Decoder
-from clearformer.runs.sources import corpus_of, corpus_of_run
-from clearformer.text.split import split_text
+from clearformer.runs.document import KIND
+from clearformer.runs.material import material_of, material_of_run
 from clearformer.text.stream import TextStream
 from clearformer.text.tokenizer import Tokenizer, load_tokenizer
 from clearformer.training.checkpoint import Checkpoint, latest_model
 from clearformer.training.evaluation import Evaluation, evaluate, rows_for
-from clearformer.training.judged import judged
-from clearformer.training.preparation import VALIDATION
+from clearformer.training.judged import Judged
 from clearformer.training.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from clearformer.explanation.trace import Trace
-
-KIND = "decoder"
-"""The kind of model that a run holds."""
 
 MOST_TOKENS = 10_000_000
 """One call generates no more; far beyond any use, and small enough to refuse a slip."""
@@ -61,6 +59,8 @@ class Run:
     """Updates the model has seen."""
     start_token: int
     """What generation begins with when there is no prompt."""
+    engine: str = "numpy"
+    """Which engine's tensors the model is made of."""
     summary: dict[str, Any] | None = None
     """After `train`: what the run reached, under the names of `train --json`."""
 
@@ -171,7 +171,8 @@ class Run:
         """The loss over every position of `text`, or of the validation part of its own text.
 
         Args:
-            text: a text, a file or files; None for the validation part.
+            text: a text, a file or files, or a folder that `clearformer prepare` has made, of which
+                the last tenth is judged; None for the validation part of the run's own text.
             context: tokens seen at once, at most what the model was built for.
             encoding: of the files.
             progress: hears the share that is done, 0 … 1.
@@ -188,27 +189,25 @@ class Run:
                 f"model sees; got {window}"
             )
         if text is None:
-            corpus = corpus_of_run(RunFolder.open(self.path))
-            chosen = split_text(corpus.text, VALIDATION)[1]
+            found = material_of_run(RunFolder.open(self.path)).validation(self.tokenizer)
         else:
-            corpus = corpus_of(text, encoding)
-            for note in corpus.notes:
+            material = material_of(text, encoding)
+            for note in material.notes:
                 warnings.warn(note, stacklevel=2)
-            chosen = corpus.text
-        return self._evaluate(chosen, window, progress)
+            found = material.to_be_judged(self.tokenizer)
+        return self._evaluate(found, window, progress)
 
     def _evaluate(
-        self, text: str, context: int, progress: Callable[[float], None] | None
+        self, found: Judged, context: int, progress: Callable[[float], None] | None
     ) -> Evaluation:
-        found = judged(self.tokenizer, text)
         if len(found.ids) < 2:
             raise TextError(
                 f"{len(found.ids)} tokens of the text are in this model's vocabulary; "
                 "at least 2 are needed to measure a loss"
             )
         if found.unknown:
-            left_out = 0 if self.tokenizer.kind != "characters" else sum(found.unknown.values())
-            share = sum(found.unknown.values()) / (len(found.ids) + left_out)
+            left_out = 0 if self.tokenizer.kind != "characters" else found.unknown_tokens
+            share = found.unknown_tokens / (len(found.ids) + left_out)
             warnings.warn(
                 f"{share:.1%} of the text is not in this model's vocabulary "
                 f"({', '.join(map(repr, list(found.unknown)[:8]))}): the loss leaves it out or is "
@@ -221,7 +220,7 @@ class Run:
                 found,
                 context=context,
                 rows=rows_for(context, self.configuration.vocabulary),
-                spread=over_threads,
+                spread=spread_of(self.model),
                 progress=progress,
             )
 
@@ -232,12 +231,19 @@ class Run:
         return explain(sentence, run=self, **options)
 
 
-def load(path: str | Path) -> Run:
-    """Opens the newest intact save of a run.
+def load(path: str | Path, *, engine: str = "numpy", device: str | None = None) -> Run:
+    """Opens the newest intact save of a run, whichever engine trained it.
+
+    Args:
+        path: the run folder.
+        engine: what will do the arithmetic: numpy or torch.
+        device: of PyTorch: cpu, cuda or mps; the best there is unless given.
 
     Raises:
+        ConfigurationError: if the engine or the device is not there.
         RunError: if there is no run at `path`, or it is damaged; with what to do.
     """
+    require_possible(Wish(engine, device))
     folder = RunFolder.open(Path(path))
     tokenizer = load_tokenizer(folder.tokenizer_path)
     configuration = model_configuration(folder, tokenizer)
@@ -245,8 +251,8 @@ def load(path: str | Path) -> Run:
     for note in saved.notes:
         warnings.warn(note, stacklevel=2)
     start = start_token(folder, tokenizer)
-    model = model_from(configuration, saved)
-    return Run(model, tokenizer, configuration, folder.path, saved.step, start)
+    model = moved(model_from(configuration, saved), engine, device)
+    return Run(model, tokenizer, configuration, folder.path, saved.step, start, engine)
 
 
 def start_token(folder: RunFolder, tokenizer: Tokenizer) -> int:

@@ -50,13 +50,12 @@ def require_text(text: object) -> None:
     Raises:
         TextError: naming the word.
     """
-    if isinstance(text, str) and text.isascii() and len(text.split()) == 1 and len(text) <= 64:
-        corpus = corpus_of(text)  # the file of that name, if there is one
-        if corpus.sources == DIRECT:
-            raise TextError(
-                f"there is no file called {text}, and one word is no text to learn from; "
-                "give the path of a text file, or more text"
-            )
+    short = isinstance(text, str) and text.isascii() and len(text.split()) == 1 and len(text) <= 64
+    if short and not _is_name(str(text)):
+        raise TextError(
+            f"there is no file called {text}, and one word is no text to learn from; "
+            "give the path of a text file, or more text"
+        )
 
 
 def _are_names(names: object) -> bool:
@@ -96,15 +95,24 @@ def corpus_of_run(folder: RunFolder) -> Corpus:
         raise RunError(
             f"the text of {folder.path} cannot be read again: {fault}; name it yourself"
         ) from None
-    require_same_text(folder, corpus)
+    require_same_text(folder, corpus.fingerprint, ", ".join(corpus.sources))
     return corpus
 
 
-def require_same_text(folder: RunFolder, corpus: Corpus) -> None:
-    """Refuses a text that is not the one the run was trained on."""
+def require_same_text(folder: RunFolder, fingerprint: str, shown: str) -> None:
+    """Refuses a text that is not the one the run was trained on; `shown` names it."""
     recorded = folder.configuration.get("corpus")
-    if not isinstance(recorded, dict) or recorded.get("fingerprint") != corpus.fingerprint:
+    if not isinstance(recorded, dict) or recorded.get("fingerprint") != fingerprint:
         raise RunError(
-            f"the text ({', '.join(corpus.sources)}) is not the one {folder.path} was trained on: "
+            f"the text ({shown}) is not the one {folder.path} was trained on: "
             "it has changed since, or is another; start a new run for it"
         )
+
+
+def is_unicode(name: str) -> bool:
+    """Whether JSON can hold a name of a file; on Linux it may be any bytes."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,45 +1,48 @@
 """Training a run from a text, or going on with one."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from contextlib import nullcontext
+from dataclasses import asdict, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from platform import python_version
 from shlex import quote
 from typing import Any
 
 import numpy as np
 
-from clearformer.engines.choose import choose_engine, suitable_workers
+from clearformer.engines.choose import join_ranks, learner_of, require_possible
+from clearformer.engines.execution import Execution, Wish
+from clearformer.engines.ranks import Alone
 from clearformer.errors import ConfigurationError, Interrupted, RunError
 from clearformer.generation.generate import generate
 from clearformer.generation.sampling import Sampling
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration
-from clearformer.runs.run import KIND, Run, model_configuration, require_model, start_token
-from clearformer.runs.sources import (
-    DIRECT,
-    corpus_of,
-    corpus_of_run,
-    require_same_text,
-    require_text,
-)
+from clearformer.runs.document import document_of, execution_of
+from clearformer.runs.fitting import fitting
+from clearformer.runs.machine import alike, require_the_same, settled, settled_again
+from clearformer.runs.material import material_of, material_of_run
+from clearformer.runs.run import Run, model_configuration, require_model, start_token
+from clearformer.runs.sources import require_same_text, require_text
 from clearformer.text.corpus import Corpus
-from clearformer.text.split import split_text
-from clearformer.text.tokenizer import Tokenizer, load_tokenizer, save_tokenizer
+from clearformer.text.tokenizer import load_tokenizer, save_tokenizer
 from clearformer.training import saves
-from clearformer.training.checkpoint import latest_model, load_latest, remove_stale
+from clearformer.training.checkpoint import (
+    Checkpoint,
+    latest_model,
+    load_checkpoint,
+    load_latest,
+    remove_stale,
+)
 from clearformer.training.events import Reporter, Start
-from clearformer.training.judged import judged
 from clearformer.training.lock import RunLock
 from clearformer.training.loop import Loop
-from clearformer.training.memory import require_memory
 from clearformer.training.objective import next_token_loss
 from clearformer.training.options import TrainingOptions
-from clearformer.training.preparation import VALIDATION, Prepared, model_dials, prepare
+from clearformer.training.preparation import Prepared, model_dials
 from clearformer.training.run_folder import RunFolder, default_run_path
 from clearformer.training.session import Session
-from clearformer.version import __version__
+from clearformer.training.unwritten import Unwritten
 
 SAMPLE_TOKENS = {"characters": 160, "words": 40, "bytepair": 60}  # two lines of a terminal
 
@@ -56,21 +59,33 @@ def train(
     tokenizer: str | None = None,
     vocab: int | None = None,
     encoding: str = "utf-8",
-    engine: str = "numpy",
+    engine: str | None = None,
+    device: str | None = None,
+    precision: str | None = None,
+    compiled: bool | None = None,
+    parallel: str | None = None,
     reporter: Reporter | None = None,
     **dials: Any,
 ) -> Run:
     """Trains a small language model on a text and returns the run.
 
+    Started in several processes by `torchrun`, they train one model together.
+
     Args:
-        text: a file, files, or the text itself; None for the documentation that Python carries.
+        text: a file, files, or the text itself; a folder that `clearformer prepare` has made; None
+            for the documentation that Python carries.
         out: the run folder; `runs/NAME` unless given.
         resume: go on with the run in `out`; its text and dials are read from there.
         size: tiny, small, medium or large; each part can be set by itself, too.
         tokenizer: characters (unless given), words or bytepair.
         vocab: at most so many tokens.
         encoding: of the files.
-        engine: numpy.
+        engine: numpy (unless given) or torch. A run may go on with another engine than before.
+        device: of PyTorch: cpu, cuda or mps; the best one there is unless given.
+        precision: of PyTorch's products: float32 or bfloat16; what is quicker here unless given.
+        compiled: whether PyTorch compiles the model; if that pays unless given.
+        parallel: of several processes: replicate (each has the whole model) or shard (each has a
+            part of it); replicate, if it fits, unless given.
         reporter: hears of steps, evaluations, samples and saves.
         dials: fields of `ModelConfiguration` and `TrainingOptions`, such as `layers=2, steps=100`.
 
@@ -81,41 +96,86 @@ def train(
         NotFiniteError: if the loss or a gradient became NaN or infinite; the last save is kept.
         Interrupted: on Ctrl-C, after the step was finished and saved.
     """
-    reporter = reporter or Reporter()
-    model_given, training_given = _sorted(dials)
-    choose_engine(engine)
-    if resume:
-        if out is None:
-            raise ConfigurationError("resume needs the folder of the run: name it with --out RUN")
-        chosen = {"size": size, "tokenizer": tokenizer, "vocab": vocab, **model_given}
-        _refuse_changes({**chosen, **training_given})
-        return _resume(RunFolder.open(Path(out)), text, encoding, training_given, reporter)
-    options = TrainingOptions(**training_given)
-    workers = options.workers or suitable_workers(options.batch)
+    with alike():
+        model_given, training_given = _sorted(dials)
+        asked = Wish(engine, device, precision, compiled, parallel)
+        if resume:
+            if out is None:
+                raise ConfigurationError(
+                    "resume needs the folder of the run: name it with --out RUN"
+                )
+            chosen = {"size": size, "tokenizer": tokenizer, "vocab": vocab, **model_given}
+            _refuse_changes({**chosen, **training_given})
+            folder = RunFolder.open(Path(out))
+            asked = replace(asked, engine=engine or execution_of(folder).engine)
+        require_possible(asked)
+    with alike(ConfigurationError):
+        ranks = join_ranks(asked.engine or "numpy", device)
+    with ranks:
+        heard = reporter if reporter and ranks.rank == 0 else Reporter()
+        if resume:
+            return _resume(folder, text, encoding, training_given, asked, heard, ranks)
+        recipe = {"tokenizer": tokenizer, "vocab": vocab}
+        dials_of_model = model_dials(size, model_given)
+        options = TrainingOptions(**training_given)
+        return _begin(text, out, encoding, recipe, dials_of_model, options, asked, heard, ranks)
+
+
+def _begin(
+    text: Any,
+    out: str | Path | None,
+    encoding: str,
+    recipe: Mapping[str, Any],
+    dials: Mapping[str, Any],
+    options: TrainingOptions,
+    asked: Wish,
+    reporter: Reporter,
+    ranks: Alone,
+) -> Run:
+    """Trains a new run."""
     require_text(text)
-    corpus = corpus_of(text, encoding)
-    reporter.preparing(corpus.characters)
-    prepared = prepare(
-        corpus,
-        kind=tokenizer or "characters",
-        vocabulary=vocab,
-        dials=model_dials(size, model_given),
-        options=options,
-        workers=workers,
+    material = material_of(text, encoding)
+    require_the_same(ranks, material.fingerprint, "another text")
+    reporter.preparing(material.characters_to_cut)
+    prepared = material.prepared(
+        recipe["tokenizer"],
+        recipe["vocab"],
+        dials,
+        options,
+        fitting(asked, options, ranks),
     )
-    stem = Path(corpus.sources[0]).stem if corpus.text and text is not None else "python-docs"
-    folder = RunFolder.create(Path(out) if out is not None else default_run_path(stem))
+    execution, notes = settled(asked, options, prepared.model, ranks)
+    document = document_of(material.recorded(), execution, options, prepared)
+    dials_of_run = [document[part] for part in ("model", "training", "tokenizer")]
+    require_the_same(ranks, dials_of_run, "other dials")
+    name = material.name
+    del material  # its ids are enough from here on
+    folder = _created(out, name, ranks)
     try:
-        with RunLock(folder.path):
-            start = _start_token(prepared.tokenizer, prepared.train)
-            save_tokenizer(prepared.tokenizer, folder.tokenizer_path)
-            document = _document(corpus, text, encoding, engine, options, workers, prepared, start)
-            folder.write_configuration(document)
-            del corpus  # its ids are enough from here on
-            return _train(folder, prepared, options, workers, engine, start, reporter)
-    except BaseException:
-        folder.discard()  # does nothing once there is a save
+        with RunLock(folder.path) if ranks.rank == 0 else nullcontext():
+            if ranks.rank == 0:
+                save_tokenizer(prepared.tokenizer, folder.tokenizer_path)
+                folder.write_configuration(document)
+            prepared = replace(prepared, notes=(*prepared.notes, *notes))
+            start = int(document["start_token"])
+            return _train(folder, prepared, options, execution, start, reporter, ranks)
+    except BaseException as fault:
+        another_rank_has_ended = ranks.ranks > 1 and isinstance(fault, RuntimeError)
+        if ranks.rank == 0 and not another_rank_has_ended:  # else it can go on from the start
+            folder.discard()  # does nothing once there is a save
         raise
+
+
+def _created(out: str | Path | None, name: str, ranks: Alone) -> RunFolder:
+    """The folder of a new run, which rank 0 makes."""
+    made: list[RunFolder] = []
+
+    def make() -> str:
+        made.append(RunFolder.create(Path(out) if out is not None else default_run_path(name)))
+        return str(made[0].path)
+
+    path = Path(ranks.first(make))
+    return made[0] if made else RunFolder(path)
 
 
 def _resume(
@@ -123,45 +183,45 @@ def _resume(
     text: Any,
     encoding: str,
     training_given: Mapping[str, Any],
+    asked: Wish,
     reporter: Reporter,
+    ranks: Alone,
 ) -> Run:
-    document = folder.configuration
+    """Goes on with a run."""
+    document, before = folder.configuration, execution_of(folder)
     tokenizer = load_tokenizer(folder.tokenizer_path)
     configuration = model_configuration(folder, tokenizer)
     try:
         options = TrainingOptions.from_json(document["training"])  # type: ignore[arg-type]
-        workers = TrainingOptions(workers=document["workers"]).workers  # type: ignore[arg-type]
-        engine = document["engine"]
-        if workers is None or "start_token" not in document or not isinstance(engine, str):
-            raise ConfigurationError("workers, start_token or engine is missing or wrong")
         if saves.finished(folder.checkpoints):
             require_model(configuration, latest_model(folder.checkpoints))
     except (KeyError, TypeError, ConfigurationError) as fault:
         raise RunError(f"{folder.path}/run.json is damaged: {fault}") from None
-    require_memory(configuration, options.batch, workers, options.accumulation)
+    fitting(asked, replace(options, workers=before.workers), ranks)(configuration)
     if text is None:
-        corpus = corpus_of_run(folder)
+        material = material_of_run(folder)
     else:
-        corpus = corpus_of(text, encoding)
-        require_same_text(folder, corpus)
+        material = material_of(text, encoding)
+        require_same_text(folder, material.fingerprint, material.shown)
     start = start_token(folder, tokenizer)
     longer = _lengthened(options, training_given)
-    train_text, validation_text = split_text(corpus.text, VALIDATION)
-    prepared = Prepared(
-        tokenizer,
-        tokenizer.encode(train_text),
-        judged(tokenizer, validation_text),
-        configuration,
-        corpus.notes,
-    )
-    del corpus, train_text, validation_text  # their ids are enough from here on
-    with RunLock(folder.path):
-        for name in remove_stale(folder.checkpoints):
-            reporter.note(f"{name}, left by an interrupted save, was removed")
-        _refuse_shorter(folder, longer)
-        if longer != options:  # so that the next resume goes to the same end
-            folder.write_configuration({**document, "training": longer.to_json()})
-        return _train(folder, prepared, longer, workers, engine, start, reporter)
+    execution, notes = settled_again(asked, before, longer, configuration, ranks)
+    prepared = material.prepared_again(tokenizer, configuration, notes)
+    require_the_same(ranks, material.fingerprint, "another text")
+    require_the_same(ranks, [longer.to_json(), configuration.to_json()], "other dials")
+    del material  # its ids are enough from here on
+    with RunLock(folder.path) if ranks.rank == 0 else nullcontext():
+        changed = {"training": longer.to_json(), **asdict(execution)}
+
+        def made_ready() -> None:
+            for name in remove_stale(folder.checkpoints):
+                reporter.note(f"{name}, left by an interrupted save, was removed")
+            _refuse_shorter(folder, longer)
+            if {**document, **changed} != document:  # so that the next resume goes on alike
+                folder.write_configuration({**document, **changed})
+
+        ranks.first(made_ready)
+        return _train(folder, prepared, longer, execution, start, reporter, ranks)
 
 
 def _refuse_changes(given: Mapping[str, Any]) -> None:
@@ -193,22 +253,27 @@ def _train(
     folder: RunFolder,
     prepared: Prepared,
     options: TrainingOptions,
-    workers: int,
-    engine: str,
+    execution: Execution,
     start: int,
     reporter: Reporter,
+    ranks: Alone,
 ) -> Run:
     for note in prepared.notes:
         reporter.note(note)
-    model = build_decoder(prepared.model, np.random.default_rng(options.seed))
-    learner = choose_engine(engine).Learner(model, next_token_loss, workers)
+    learner = learner_of(
+        execution,
+        build_decoder(prepared.model, np.random.default_rng(options.seed)),
+        next_token_loss,
+        ranks,
+    )
 
     def sample(current: Any) -> str:
         return _sample(current, prepared, start)
 
-    session = Session(folder, prepared, options, learner, reporter, sample)
-    if saves.finished(folder.checkpoints):
-        saved = load_latest(folder.checkpoints)
+    written = folder if ranks.rank == 0 else Unwritten(folder.path)
+    session = Session(written, prepared, options, learner, reporter, sample, ranks)
+    saved = _latest(folder.checkpoints, ranks)
+    if saved is not None:
         for note in saved.notes:
             reporter.note(note)
         session.restore(saved)
@@ -221,7 +286,7 @@ def _train(
             tokens=len(prepared.train),
             validation_tokens=len(prepared.validation.ids),
             batch=options.batch,
-            workers=workers,
+            workers=execution.workers,
             step=session.loop.step,
             steps=session.loop.steps,
             minutes=options.minutes,
@@ -235,14 +300,30 @@ def _train(
             stopped_by,
         )
     return Run(
-        learner.model,
+        learner.snapshot(),
         prepared.tokenizer,
         prepared.model,
         folder.path,
         session.loop.step,
         start,
-        {**session.summary(), "notes": list(prepared.notes)},
+        summary={**session.summary(), "notes": list(prepared.notes)},
     )
+
+
+def _latest(folder: Path, ranks: Alone) -> Checkpoint | None:
+    """The newest save that is intact, the same one for every rank; None before the first."""
+    found: list[Checkpoint] = []
+
+    def newest() -> str | None:
+        if not saves.finished(folder):
+            return None
+        found.append(load_latest(folder))
+        return str(found[0].path)
+
+    path = ranks.first(newest)
+    if path is None:
+        return None
+    return found[0] if found else load_checkpoint(Path(path))
 
 
 def _where_it_stands(loop: Loop) -> str:
@@ -266,66 +347,6 @@ def _sorted(dials: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         {name: value for name, value in given.items() if name in MODEL_DIALS},
         {name: value for name, value in given.items() if name in TRAINING_DIALS},
     )
-
-
-def _document(
-    corpus: Corpus,
-    text: Any,
-    encoding: str,
-    engine: str,
-    options: TrainingOptions,
-    workers: int,
-    prepared: Prepared,
-    start: int,
-) -> dict[str, Any]:
-    """What run.json holds."""
-    from_files = text is not None and corpus.sources != DIRECT
-    files = [text] if isinstance(text, str | Path) else text
-    named = from_files and not isinstance(text, Corpus)
-    names = [str(Path(name).resolve()) for name in files] if named else []
-    if not all(map(_is_unicode, names)):  # to be named again when the run is resumed
-        names = []
-    return {
-        "kind": KIND,
-        "model": prepared.model.to_json(),
-        "training": options.to_json(),
-        "workers": workers,
-        "engine": engine,
-        "tokenizer": {
-            "kind": prepared.tokenizer.kind,
-            "vocabulary": prepared.tokenizer.vocabulary_size,
-            "fingerprint": prepared.tokenizer.fingerprint,
-        },
-        "start_token": start,
-        "corpus": {
-            "sources": list(corpus.sources),
-            "files": names,
-            "encoding": encoding,
-            "characters": corpus.characters,
-            "fingerprint": corpus.fingerprint,
-        },
-        "versions": {
-            "clearformer": __version__,
-            "numpy": np.__version__,
-            "python": python_version(),
-        },
-    }
-
-
-def _is_unicode(name: str | Path) -> bool:
-    """Whether JSON can hold a name of a file; on Linux it may be any bytes."""
-    try:
-        str(name).encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _start_token(tokenizer: Tokenizer, train: np.ndarray) -> int:
-    """What a text without a prompt begins after: a newline, or the first token of the text."""
-    newline = tokenizer.encode("\n")
-    known = len(newline) == 1 and not tokenizer.unknown("\n")
-    return int(newline[0]) if known else int(train[0])
 
 
 def _sample(model: Any, prepared: Prepared, start: int) -> str:

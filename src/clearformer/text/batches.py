@@ -7,9 +7,16 @@ import numpy as np
 
 from clearformer.errors import ConfigurationError, TextError
 from clearformer.tensor import Int
-from clearformer.text.ids import Ids
+from clearformer.text.ids import Ids, LongIds, rows_of
+from clearformer.text.permutation import ROUNDS, Permutation, random_numbers
 
 Block: TypeAlias = Int[np.ndarray, "batch seq"]
+
+KEYS = 2**64
+"""So many different orders a text can be read in."""
+
+AHEAD = 1024
+"""Windows whose order is computed at once: that takes hardly longer than for one batch."""
 
 
 class Batches:
@@ -22,16 +29,38 @@ class Batches:
     A window at start s reads `context` ids from s and predicts the ids one further, the last of
     which is at s + context. That must be at most tokens - 1, so starts are 0 … tokens - context - 1
     and the exclusive bound is tokens - context, not one less.
+
+    The order is computed where it is needed (see `permutation`), so that ids may be in files much
+    larger than the memory. Of several processes that train together each makes the same batches
+    and takes its own rows of them; the batches do not depend on how many processes there are.
     """
 
-    def __init__(self, ids: Ids, context: int, batch: int, rng: np.random.Generator) -> None:
-        """`rng` belongs to these batches alone: its state is part of theirs.
+    def __init__(
+        self,
+        ids: LongIds,
+        context: int,
+        batch: int,
+        rng: np.random.Generator,
+        rank: int = 0,
+        ranks: int = 1,
+    ) -> None:
+        """One number is drawn from `rng`; all batches follow from it.
+
+        Args:
+            ids: the text, in memory or not.
+            context: tokens in a window.
+            batch: windows in a batch, those of all processes together.
+            rng: decides the order.
+            rank: number of this process, from 0.
+            ranks: processes that share each batch.
 
         Raises:
-            ConfigurationError: `context` or `batch` below 1.
+            ConfigurationError: `context`, `batch` or `ranks` below 1; no such rank.
             TextError: fewer ids than context + 1.
         """
         _check_sizes(context, batch)
+        if not 0 <= rank < ranks:
+            raise ConfigurationError(f"expected a rank from 0 to below {ranks} ranks; got {rank}")
         if len(ids) < context + 1:
             raise TextError(
                 f"a window of context {context} needs {context + 1} tokens; the text has "
@@ -40,19 +69,22 @@ class Batches:
         self._ids = ids
         self._context = context
         self._batch = batch
-        self._rng = rng
-        self._epochs = 0
-        self._begin_epoch()
+        self._mine = range(batch * rank // ranks, batch * (rank + 1) // ranks)
+        self._key = int(rng.integers(KEYS, dtype=np.uint64))
+        self._begin_epoch(0)
 
     @property
     def epoch(self) -> float:
         """How often the text has been seen."""
-        return self._epochs + self._position / len(self._starts)
+        return self._epoch + self._position / len(self._order)
 
     def next(self) -> tuple[Block, Block]:
-        """Inputs and targets (batch, seq); `targets[b, t]` follows `inputs[b, t]` in the text."""
-        starts = np.concatenate(list(self._drawn(self._batch)))
-        block = self._ids[starts[:, None] + np.arange(self._context + 1)].astype(np.intp)
+        """Inputs and targets (batch, seq); `targets[b, t]` follows `inputs[b, t]` in the text.
+
+        Of several processes each gets its rows, all of them about equally many, perhaps none.
+        """
+        starts = np.concatenate(list(self._my_starts()))
+        block = rows_of(self._ids, starts, self._context + 1).astype(np.intp)
         return block[:, :-1], block[:, 1:]
 
     def state(self) -> dict[str, object]:
@@ -60,59 +92,72 @@ class Batches:
         return {
             "tokens": len(self._ids),
             "context": self._context,
-            "epochs": self._epochs,
+            "key": self._key,
+            "epochs": self._epoch,
             "position": self._position,
-            "epoch_generator": self._epoch_generator,
-            "generator": _plain(self._rng.bit_generator.state),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Goes on as the batches did whose `state` this is.
+        """Goes on as the batches did whose `state` this is, in any number of processes.
 
         Raises:
-            TextError: the state is damaged, or of another text, context or kind of generator.
+            TextError: the state is damaged, or of another text or context.
         """
         try:
-            tokens, context, epochs, position = (
-                _whole(state[name]) for name in ("tokens", "context", "epochs", "position")
+            tokens, context, key, epochs, position = (
+                _whole(state[name]) for name in ("tokens", "context", "key", "epochs", "position")
             )
-            if (tokens, context) != (len(self._ids), self._context):
-                raise TextError(
-                    f"the saved position is of a text of {tokens} tokens and context {context}; "
-                    f"here are {len(self._ids)} tokens and context {self._context}"
-                )
-            self._rng.bit_generator.state = state["epoch_generator"]
-            self._begin_epoch()
-            self._rng.bit_generator.state = state["generator"]
-        except (KeyError, TypeError, ValueError, OverflowError, IndexError) as fault:
-            if isinstance(fault, TextError):
-                raise
+        except (KeyError, TypeError) as fault:
             raise TextError(f"the saved position in the text is damaged ({fault!r})") from None
-        if not 0 <= position <= len(self._starts):
+        if (tokens, context) != (len(self._ids), self._context):
             raise TextError(
-                f"the saved position {position} is not in the epoch of {len(self._starts)} windows"
+                f"the saved position is of a text of {tokens} tokens and context {context}; "
+                f"here are {len(self._ids)} tokens and context {self._context}"
             )
-        self._epochs, self._position = epochs, position
+        if key >= KEYS:
+            raise TextError(f"the saved position is damaged: no key is as large as {key}")
+        self._key = key
+        self._begin_epoch(epochs)
+        if position > len(self._order):
+            raise TextError(
+                f"the saved position {position} is not in the epoch of {len(self._order)} windows"
+            )
+        self._position = position
 
-    def _begin_epoch(self) -> None:
-        self._epoch_generator = _plain(self._rng.bit_generator.state)
+    def _begin_epoch(self, epoch: int) -> None:
+        numbers = random_numbers(ROUNDS + 1, self._key, epoch)
         bound = len(self._ids) - self._context
-        phase = int(self._rng.integers(min(self._context, bound)))
-        self._starts = self._rng.permutation(np.arange(phase, bound, self._context))
-        self._position = 0
+        self._phase = int(numbers[-1]) % min(self._context, bound)
+        windows = len(range(self._phase, bound, self._context))
+        self._order = Permutation(windows, numbers[:-1])
+        self._epoch, self._position = epoch, 0
+        self._ahead, self._ahead_from = np.zeros(0, np.int64), 0
 
-    def _drawn(self, wanted: int) -> Iterator[Ids]:
-        while wanted:
-            if self._position == len(self._starts):
-                self._epochs += 1
-                self._begin_epoch()
-            drawn = self._starts[self._position : self._position + wanted]
-            self._position += len(drawn)
-            wanted -= len(drawn)
-            yield drawn
+    def _my_starts(self) -> Iterator[Ids]:
+        """Where the windows of this process begin, in one piece per epoch of the next batch."""
+        row = 0
+        while row < self._batch:
+            if self._position == len(self._order):
+                self._begin_epoch(self._epoch + 1)
+            drawn = min(self._batch - row, len(self._order) - self._position)
+            first = max(row, self._mine.start)
+            last = max(first, min(row + drawn, self._mine.stop))
+            place = self._position - row
+            yield self._phase + self._context * self._numbers(place + first, place + last)
+            self._position += drawn
+            row += drawn
+
+    def _numbers(self, begin: int, end: int) -> Ids:
+        """The numbers of the windows at some places of the order; many are computed at once."""
+        known = range(self._ahead_from, self._ahead_from + len(self._ahead))
+        if begin < end and not (begin in known and end - 1 in known):
+            last = min(max(end, begin + AHEAD), len(self._order))
+            self._ahead, self._ahead_from = self._order.at(np.arange(begin, last)), begin
+        offset = begin - self._ahead_from
+        return self._ahead[offset : offset + end - begin] if begin < end else self._ahead[:0]
 
 
-def windows(ids: Ids, context: int, batch: int) -> Iterator[tuple[Block, Block, int]]:
+def windows(ids: LongIds, context: int, batch: int) -> Iterator[tuple[Block, Block, int]]:
     """Inputs, targets (batch, seq) and their number, over every position of `ids` once, in order.
 
     The windows do not overlap and leave nothing out: tokens - 1 predictions in all. The last,
@@ -128,7 +173,7 @@ def windows(ids: Ids, context: int, batch: int) -> Iterator[tuple[Block, Block, 
     return _in_order(ids, context, batch)
 
 
-def _in_order(ids: Ids, context: int, batch: int) -> Iterator[tuple[Block, Block, int]]:
+def _in_order(ids: LongIds, context: int, batch: int) -> Iterator[tuple[Block, Block, int]]:
     predictions = len(ids) - 1
     whole = predictions // context
     for first in range(0, whole, batch):
@@ -144,13 +189,6 @@ def _check_sizes(context: int, batch: int) -> None:
     for name, size in (("context", context), ("batch", batch)):
         if size < 1:
             raise ConfigurationError(f"{name} must be at least 1; got {size}")
-
-
-def _plain(value: Any) -> Any:
-    """A bit generator's state with lists for arrays and Python's own numbers."""
-    if isinstance(value, dict):
-        return {name: _plain(member) for name, member in value.items()}
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def _whole(value: object) -> int:

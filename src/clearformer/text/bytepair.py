@@ -1,22 +1,24 @@
 """Byte pair encoding (Sennrich et al. 2016, arXiv 1508.07909) over the bytes of UTF-8."""
 
 import hashlib
-import json
+import re
 from array import array
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from clearformer.errors import ConfigurationError, TokenizerError
+from clearformer.text.bytepair_learning import BYTES, MOST_PIECES, learned_merges
+from clearformer.text.counts import Counts, most_frequent
+from clearformer.text.cuts import Cuts, blocks, sliced
 from clearformer.text.exact_json import canonical_json
 from clearformer.text.ids import Ids, checked_id, checked_ids, id_type
-from clearformer.text.pieces import LONGEST_PIECE, PIECE
+from clearformer.text.pieces import CUTS, LONGEST_PIECE, PIECE
 from clearformer.text.scripts import LONE_SURROGATE
-
-BYTES = 256
-"""The vocabulary begins with every byte, so that no text is unknown."""
 
 DEFAULT_VOCABULARY = 2048
 LARGEST_VOCABULARY = 1_000_000
@@ -24,11 +26,11 @@ LARGEST_VOCABULARY = 1_000_000
 REMEMBERED = 1 << 16
 """Pieces whose ids are kept; a text of a few megabytes has fewer distinct ones."""
 
+AT_ONCE = 1 << 12
+"""Pieces whose ids are put together at a time."""
+
 DECODED = 1 << 16
 """Ids turned into bytes at a time; as Python's own numbers they take 32 bytes each."""
-
-SEEN_TWICE = 2
-"""A pair that occurs only once is not worth a token."""
 
 
 class BytePairs:
@@ -41,6 +43,7 @@ class BytePairs:
 
     kind = "bytepair"
     control_ids: tuple[int, ...] = ()
+    most_pieces = MOST_PIECES
 
     def __init__(self, merges: Sequence[tuple[int, int]]) -> None:
         """`merges` in the order in which they were learned.
@@ -63,24 +66,52 @@ class BytePairs:
                 self._tokens.append(token)
         if len(set(self._merges)) != len(self._merges):
             raise TokenizerError("a merge occurs twice")
-        self._remembered: dict[str, array[int]] = {}
+        self._remembered = _Remembered(self._merged)
 
     @classmethod
     def of(cls, text: str, vocabulary: int | None = None) -> "BytePairs":
         """Learns merges from `text` until the vocabulary is full or no pair occurs twice.
 
-        Memory grows with the number of distinct pieces, not with the text.
+        Memory grows with the number of distinct pieces, up to `MOST_PIECES`, not with the text.
 
         Raises:
             ConfigurationError: a vocabulary below 256 or above a million.
         """
-        wanted = DEFAULT_VOCABULARY if vocabulary is None else vocabulary
-        if not BYTES <= wanted <= LARGEST_VOCABULARY:
+        cls.check_vocabulary(vocabulary)
+        counts = Counts(cls.most_pieces)
+        for block in blocks(sliced(_without_surrogates(text)), cls.cuts()):
+            counts.add(cls.count(block))
+        return cls.from_counts(counts, vocabulary)
+
+    @staticmethod
+    def cuts() -> Cuts:
+        """Between two pieces, where that shows from the characters there alone."""
+        return CUTS
+
+    @staticmethod
+    def check_vocabulary(vocabulary: int | None) -> None:
+        """Raises ConfigurationError for a vocabulary below 256 or above a million."""
+        if vocabulary is not None and not BYTES <= vocabulary <= LARGEST_VOCABULARY:
             raise ConfigurationError(
                 f"a byte pair vocabulary has {BYTES} to {LARGEST_VOCABULARY:,} entries "
-                f"(the first {BYTES} are the bytes); got {wanted}"
+                f"(the first {BYTES} are the bytes); got {vocabulary}"
             )
-        return cls(_learned_merges(text, wanted))
+
+    @staticmethod
+    def count(block: str) -> dict[str, int]:
+        """How often each piece occurs in a block of a text free of lone surrogates."""
+        return Counter(map(re.Match.group, PIECE.finditer(block)))
+
+    @classmethod
+    def from_counts(cls, counts: Counts, vocabulary: int | None = None) -> "BytePairs":
+        """Learns merges from what the blocks of a text hold.
+
+        Raises:
+            ConfigurationError: a vocabulary below 256 or above a million.
+        """
+        cls.check_vocabulary(vocabulary)
+        wanted = DEFAULT_VOCABULARY if vocabulary is None else vocabulary
+        return cls(learned_merges(most_frequent(counts.table, cls.most_pieces), wanted))
 
     @property
     def vocabulary_size(self) -> int:
@@ -89,9 +120,10 @@ class BytePairs:
 
     def encode(self, text: str) -> Ids:
         """Ids of `text`; piece by piece, so that memory is that of the result."""
-        encoded = array("I")
-        for piece in _pieces(text):
-            encoded.extend(self._remembered.get(piece) or self._merged(piece))
+        ids, encoded = self._remembered.__getitem__, bytearray()
+        pieces = _pieces(text)
+        while part := b"".join(map(ids, islice(pieces, AT_ONCE))):
+            encoded += part
         return np.frombuffer(encoded, np.uintc).astype(id_type(self.vocabulary_size))
 
     def unknown(self, text: str) -> dict[str, int]:
@@ -168,36 +200,28 @@ class BytePairs:
             merges=[(spelled[left], spelled[right]) for left, right in self._merges],
         )
 
-    def _merged(self, piece: str) -> "array[int]":
+    def _merged(self, piece: str) -> bytes:
         spelled = piece.encode("utf-8").decode("latin-1")
-        ids = array("I", [token.id for token in self._model.tokenize(spelled)])
-        if len(self._remembered) >= REMEMBERED:
-            self._remembered.clear()
-        self._remembered[piece] = ids
+        return array("I", [token.id for token in self._model.tokenize(spelled)]).tobytes()
+
+
+class _Remembered(dict[str, bytes]):
+    """The ids of pieces met before, as the bytes of an array."""
+
+    def __init__(self, merged: Callable[[str], bytes]) -> None:
+        super().__init__()
+        self._merged = merged
+
+    def __missing__(self, piece: str) -> bytes:
+        if len(self) >= REMEMBERED:
+            self.clear()
+        self[piece] = ids = self._merged(piece)
         return ids
 
 
 def _pieces(text: str) -> Iterator[str]:
-    if LONE_SURROGATE.search(text):
-        text = LONE_SURROGATE.sub("\ufffd", text)
-    return (match[0] for match in PIECE.finditer(text))
+    return map(re.Match.group, PIECE.finditer(_without_surrogates(text)))
 
 
-def _learned_merges(text: str, vocabulary: int) -> list[tuple[int, int]]:
-    from tokenizers import Tokenizer
-    from tokenizers.models import BPE
-    from tokenizers.trainers import BpeTrainer
-
-    learner = Tokenizer(BPE())
-    trainer = BpeTrainer(
-        vocab_size=vocabulary,
-        min_frequency=SEEN_TWICE,
-        initial_alphabet=[chr(byte) for byte in range(BYTES)],
-        special_tokens=[],
-        show_progress=False,
-    )
-    spelled = (piece.encode("utf-8").decode("latin-1") for piece in _pieces(text))
-    learner.train_from_iterator(spelled, trainer)
-    ids = learner.get_vocab(with_added_tokens=False)
-    merges = json.loads(learner.to_str())["model"]["merges"]
-    return [(ids[left], ids[right]) for left, right in merges]
+def _without_surrogates(text: str) -> str:
+    return LONE_SURROGATE.sub("\ufffd", text) if LONE_SURROGATE.search(text) else text

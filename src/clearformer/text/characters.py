@@ -1,6 +1,7 @@
 """One token per character."""
 
 import hashlib
+import sys
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -8,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from clearformer.errors import ConfigurationError, TokenizerError
+from clearformer.text.counts import Counts
+from clearformer.text.cuts import Cuts
 from clearformer.text.exact_json import canonical_json
 from clearformer.text.ids import Ids, checked_id, checked_ids, id_type
 from clearformer.text.scripts import LONE_SURROGATE
@@ -24,6 +27,7 @@ class Characters:
 
     kind = "characters"
     control_ids: tuple[int, ...] = ()
+    most_pieces = sys.maxunicode + 1
 
     def __init__(self, characters: str) -> None:
         """`characters` is not empty, strictly ascending, and holds no lone surrogate.
@@ -48,8 +52,33 @@ class Characters:
             TokenizerError: there is no character in it.
             ConfigurationError: `vocabulary` is less than the number of distinct characters.
         """
-        found = "".join(sorted(set(text)))
-        found = LONE_SURROGATE.sub("", found)
+        counts = Counts(cls.most_pieces)
+        counts.add(cls.count(text))
+        return cls.from_counts(counts, vocabulary)
+
+    @staticmethod
+    def cuts() -> Cuts:
+        """Everywhere."""
+        return Cuts(always=None)
+
+    @staticmethod
+    def check_vocabulary(vocabulary: int | None) -> None:
+        """Any number can do; which is too small depends on the text."""
+
+    @staticmethod
+    def count(block: str) -> dict[str, int]:
+        """The characters that occur; how often does not matter."""
+        return dict.fromkeys(sorted(set(block)), 1)
+
+    @classmethod
+    def from_counts(cls, counts: Counts, vocabulary: int | None = None) -> "Characters":
+        """The tokenizer of all characters that the blocks of a text hold.
+
+        Raises:
+            TokenizerError: there is no character in it.
+            ConfigurationError: `vocabulary` is less than the number of distinct characters.
+        """
+        found = LONE_SURROGATE.sub("", "".join(sorted(counts.table)))
         if not found:
             raise TokenizerError("a tokenizer needs a text with at least one character; got none")
         if vocabulary is not None and vocabulary < len(found):

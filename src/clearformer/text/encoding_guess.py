@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from io import BufferedIOBase
 
 from clearformer.text.scripts import HIRAGANA, KANJI
 
@@ -43,28 +44,42 @@ def marked_encoding(raw: bytes) -> tuple[str, bytes] | None:
     return None
 
 
-def wide_encoding(raw: bytes) -> str | None:
-    """UTF-16 or UTF-32 without a mark, for bytes with zeros among them; None for other bytes."""
-    head = raw[:SAMPLE]
-    shares = {name: _share(_OFTEN_WIDE, _ANY, head, name) for name in WIDE}
+def wide_encoding(head: bytes) -> str | None:
+    """UTF-16 or UTF-32 without a mark, for a file that begins with `head` and has zeros in it."""
+    sample = head[:SAMPLE]
+    shares = {name: _share(_OFTEN_WIDE, _ANY, sample, name) for name in WIDE}
     best = max(shares, key=lambda name: shares[name])
     return best if shares[best] > 0.1 else None
 
 
-def narrow_encoding(raw: bytes) -> str | None:
+def narrow_encoding(file: BufferedIOBase) -> str | None:
     """Shift_JIS, EUC-JP or Windows Latin, where the text in it would be plausible; else None."""
-    head = raw[:SAMPLE]
-    if len(raw) > SAMPLE:
+    file.seek(0)
+    head = file.read(SAMPLE)
+    if file.read(1):
         head = head[: head.rfind(b"\n") + 1] or head
     japanese = {name: _share(_JAPANESE, _BEYOND_ASCII, head, name) for name in ("cp932", "euc_jp")}
     best = max(japanese, key=lambda name: japanese[name])
     if japanese[best] > 0.9 and _KANA.search(_decoded(head, best) or ""):
-        return "shift_jis" if best == "cp932" and _decoded(raw, "shift_jis") else best
+        return "shift_jis" if best == "cp932" and fits(file, "shift_jis") else best
     # In Western languages plain letters are the most; in Cyrillic, read as Latin, they are few.
     accented = len(_BEYOND_ASCII.findall(_decoded(head, "cp1252") or ""))
     plain = len(_PLAIN_LETTER.findall(head))
     western = _share(_WESTERN, _BEYOND_ASCII, head, "cp1252") > 0.9
     return "cp1252" if western and plain > 2 * accented else None
+
+
+def fits(file: BufferedIOBase, encoding: str) -> bool:
+    """Whether all of `file` is text in `encoding`; it is read piece by piece."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    file.seek(0)
+    try:
+        while raw := file.read(SAMPLE):
+            decoder.decode(raw)
+        decoder.decode(b"", final=True)
+    except UnicodeError:
+        return False
+    return True
 
 
 def _share(plausible: re.Pattern[str], among: re.Pattern[str], raw: bytes, encoding: str) -> float:

@@ -1,7 +1,7 @@
 """Ids as arrays: the narrowest type that holds a vocabulary, and a check of what comes in."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -9,6 +9,31 @@ from clearformer.errors import TokenizerError
 
 Ids: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 """A 1-D array of token ids of any integer type."""
+
+
+@runtime_checkable
+class StoredIds(Protocol):
+    """A row of ids that need not be in memory, such as one in files."""
+
+    def __len__(self) -> int:
+        """Number of ids."""
+
+    def __getitem__(self, part: slice, /) -> Ids:
+        """The ids of one stretch, in an array of their own."""
+
+    def rows(self, starts: Ids, length: int) -> Ids:
+        """The stretches (starts, length) that begin at each of `starts`."""
+
+
+LongIds: TypeAlias = Ids | StoredIds
+"""A row of ids, in memory or not."""
+
+
+def rows_of(ids: LongIds, starts: Ids, length: int) -> Ids:
+    """The stretches (starts, length) of `ids` that begin at each of `starts`."""
+    if isinstance(ids, np.ndarray):
+        return ids[starts[:, None] + np.arange(length)]
+    return ids.rows(starts, length)
 
 
 def id_type(vocabulary: int) -> np.dtype[Any]:

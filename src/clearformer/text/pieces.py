@@ -19,6 +19,7 @@ every version of Python and in the expression engine of the `tokenizers` library
 
 import re
 
+from clearformer.text.cuts import Cuts
 from clearformer.text.scripts import HIRAGANA, KANJI, KATAKANA, LONG_MARK, SOUND_MARKS
 
 _BLANK = "\t\x0b\x0c\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
@@ -53,3 +54,27 @@ PIECE = re.compile(PATTERN)
 
 LONGEST_PIECE = 128
 """Bytes; no piece has more, and so no token (25 letters of 4 bytes each are 100)."""
+
+
+def _last_border(text: str, position: int) -> int:
+    """The end of the last piece that is complete before `position`.
+
+    A piece that ends before the end of what is looked at would not be longer with more of it.
+    """
+    border = 0
+    for match in PIECE.finditer(text, 0, position):
+        if match.end() == position:
+            break
+        border = match.end()
+    return border
+
+
+CUTS = Cuts(
+    always=re.compile(
+        "(?<=\n)(?=[^\n])"  # newlines end a piece
+        f"|(?<={_LETTER})(?=[ \n])"  # no piece has a blank or newline after a letter
+        f"|(?<=[{HIRAGANA}{_SIGN}])(?=[{KANJI}])"  # kanji are alone in theirs
+    ),
+    otherwise=_last_border,
+)
+"""Where a piece always ends; in a long run of one class, where it ends by its length."""

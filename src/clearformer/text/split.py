@@ -12,9 +12,18 @@ def split_text(text: str, validation: float = 0.1) -> tuple[str, str]:
     Raises:
         ConfigurationError: `validation` is not in [0, 1).
     """
+    border = border_of(len(text), validation)
+    return text[:border], text[border:]
+
+
+def border_of(characters: int, validation: float = 0.1) -> int:
+    """How many of so many characters are in the part to learn from.
+
+    Raises:
+        ConfigurationError: `validation` is not in [0, 1).
+    """
     if not 0 <= validation < 1:
         raise ConfigurationError(
             f"the validation part is a share from 0 up to below 1; got {validation}; try 0.1"
         )
-    border = int(len(text) * (1 - validation))
-    return text[:border], text[border:]
+    return int(characters * (1 - validation))

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from clearformer.errors import ConfigurationError, TokenizerError
 from clearformer.text.bytepair import BytePairs
@@ -62,9 +62,9 @@ class Tokenizer(Protocol):
         """What determines the tokenizer, without its kind."""
 
 
-_CLASSES: dict[str, type[Characters] | type[Words] | type[BytePairs]] = {
-    each.kind: each for each in (Characters, Words, BytePairs)
-}
+TokenizerClass: TypeAlias = type[Characters] | type[Words] | type[BytePairs]
+
+_CLASSES: dict[str, TokenizerClass] = {each.kind: each for each in (Characters, Words, BytePairs)}
 
 KINDS = tuple(_CLASSES)
 """The kinds of tokenizer, simplest first."""
@@ -77,11 +77,21 @@ def build_tokenizer(kind: str, text: str, vocabulary: int | None = None) -> Toke
         ConfigurationError: an unknown kind, or a vocabulary that this kind cannot have.
         TokenizerError: the text has nothing to make a vocabulary of.
     """
-    if kind not in _CLASSES:
-        raise ConfigurationError(f"a tokenizer is one of {', '.join(KINDS)}; got {kind!r}")
+    made = tokenizer_class(kind)
     if not text:
         raise TokenizerError("a tokenizer needs a text to be made from; got an empty one")
-    return _CLASSES[kind].of(text, vocabulary)
+    return made.of(text, vocabulary)
+
+
+def tokenizer_class(kind: str) -> TokenizerClass:
+    """The class of the tokenizers of `kind`: it can count a text block by block, and learn of it.
+
+    Raises:
+        ConfigurationError: an unknown kind.
+    """
+    if kind not in _CLASSES:
+        raise ConfigurationError(f"a tokenizer is one of {', '.join(KINDS)}; got {kind!r}")
+    return _CLASSES[kind]
 
 
 def save_tokenizer(tokenizer: Tokenizer, path: Path) -> None:

@@ -2,30 +2,27 @@
 
 import hashlib
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import cache, cached_property
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 
 from clearformer.errors import ConfigurationError, TokenizerError
+from clearformer.text.counts import Counts, most_frequent
+from clearformer.text.cuts import Cuts, blocks, sliced
 from clearformer.text.exact_json import canonical_json
 from clearformer.text.ids import Ids, checked_id, checked_ids, id_type
-from clearformer.text.scripts import (
-    HIRAGANA,
-    KANJI,
-    KATAKANA,
-    LONE_SURROGATE,
-    LONG_MARK,
-    SOUND_MARKS,
-    UNSPACED,
-    VARIANTS,
-)
+from clearformer.text.scripts import LONE_SURROGATE
+from clearformer.text.word_runs import letters, told, word_cuts
 
 PAD, UNK = 0, 1
 RESERVED = ("<pad>", "<unk>")
 """Ids 0 and 1. Typed by a person, these spellings are a word between two separators."""
+
+MOST_WORDS = 1 << 18
+"""Of over twice as many different ones only so many are counted on, the most frequent."""
 
 
 class Words:
@@ -42,6 +39,7 @@ class Words:
 
     kind = "words"
     control_ids: tuple[int, ...] = (PAD, UNK)
+    most_pieces = MOST_WORDS
 
     def __init__(self, words: Sequence[str]) -> None:
         """`words` are the entries from id 2 on: distinct, not empty, no lone surrogates.
@@ -66,16 +64,54 @@ class Words:
             TokenizerError: there is nothing in the text.
             ConfigurationError: the vocabulary has no place for a word beside the reserved ids.
         """
+        cls.check_vocabulary(vocabulary)
+        counts = Counts(cls.most_pieces)
+        for block in blocks(sliced(text), cls.cuts()):
+            counts.add(cls.count(block))
+        return cls.from_counts(counts, vocabulary)
+
+    @staticmethod
+    def cuts() -> Cuts:
+        """Between a separator that is not one space and a run, and around an implied space."""
+        return word_cuts()
+
+    @staticmethod
+    def check_vocabulary(vocabulary: int | None) -> None:
+        """Raises ConfigurationError where no place is left beside the reserved ids."""
         if vocabulary is not None and vocabulary <= len(RESERVED):
             raise ConfigurationError(
                 f"a vocabulary of words has at least {len(RESERVED) + 1} entries "
                 f"({', '.join(RESERVED)} and one word); got {vocabulary}"
             )
-        counts = Counter(piece for piece in _told(text) if not LONE_SURROGATE.search(piece))
-        if vocabulary is None or len(counts) <= vocabulary - len(RESERVED):
-            return cls(tuple(counts))
-        frequent = {word for word, _ in counts.most_common(vocabulary - len(RESERVED))}
-        return cls(tuple(word for word in counts if word in frequent))
+
+    @staticmethod
+    def count(block: str) -> dict[str, int]:
+        """How often each word and separator occurs in a block, first seen first."""
+        counts = Counter(told(block))
+        if LONE_SURROGATE.search(block):
+            for piece in [piece for piece in counts if LONE_SURROGATE.search(piece)]:
+                del counts[piece]
+        return counts
+
+    @classmethod
+    def from_counts(cls, counts: Counts, vocabulary: int | None = None) -> "Words":
+        """The words and separators that the blocks of a text hold, or the most frequent of them.
+
+        Raises:
+            TokenizerError: there is none.
+            ConfigurationError: the vocabulary has no place for a word; or the text has so many
+                different words that it needs a smaller one.
+        """
+        cls.check_vocabulary(vocabulary)
+        if counts.pruned and (vocabulary is None or vocabulary > cls.most_pieces):
+            raise ConfigurationError(
+                f"the text has more than {2 * cls.most_pieces:,} different words and separators; "
+                f"give a vocabulary of at most {cls.most_pieces:,} (--vocab), or use byte pairs "
+                "(--tokenizer bytepair)"
+            )
+        if vocabulary is None:
+            return cls(tuple(counts.table))
+        return cls(tuple(most_frequent(counts.table, vocabulary - len(RESERVED))))
 
     @property
     def vocabulary_size(self) -> int:
@@ -84,14 +120,12 @@ class Words:
 
     def encode(self, text: str) -> Ids:
         """Ids of `text`; `<unk>` for what the vocabulary lacks."""
-        ids = self._ids
-        return np.fromiter(
-            (ids.get(piece, UNK) for piece in _told(text)), id_type(self.vocabulary_size)
-        )
+        known = map(self._ids.get, told(text), repeat(UNK))
+        return np.fromiter(known, id_type(self.vocabulary_size))
 
     def unknown(self, text: str) -> dict[str, int]:
         """How often `text` has each word or separator that the vocabulary lacks."""
-        return dict(Counter(piece for piece in _told(text) if piece not in self._ids))
+        return dict(Counter(piece for piece in told(text) if piece not in self._ids))
 
     def decode(self, ids: Sequence[int] | Ids) -> str:
         """The text of `ids`; `<pad>` gives nothing.
@@ -146,62 +180,7 @@ class Words:
     @cached_property
     def _spaced(self) -> list[bool]:
         """By id: is it a word of a script that puts spaces between words?"""
-        begins = re.compile(f"[{_letters()}]")
+        begins = re.compile(f"[{letters()}]")
         flags = [begins.match(word) is not None for word in self._words]
         flags[PAD], flags[UNK] = False, True
         return flags
-
-
-def _told(text: str) -> Iterator[str]:
-    """The runs of `text` that have a token: all but " " between two spaced words."""
-    begins = re.compile(f"[{_letters()}]").match
-    held = ""  # a space that follows a spaced word: told unless a spaced word comes next
-    before = False
-    for match in _runs().finditer(text):
-        run = match[0]
-        spaced = begins(run) is not None
-        if held and not spaced:
-            yield held
-        held = ""
-        if run == " " and before:
-            held = run
-        else:
-            yield run
-        before = spaced
-    if held:
-        yield held
-
-
-@cache
-def _runs() -> re.Pattern[str]:
-    letter = f"[{_letters()}]"
-    return re.compile(
-        f"{letter}+(?:['\u2019]{letter}+)*"
-        f"|[^{_letters()}{UNSPACED}]+"
-        f"|[{KANJI}][{KANJI}{VARIANTS}]*"
-        f"|[{HIRAGANA}][{HIRAGANA}{LONG_MARK}{SOUND_MARKS}]*"
-        f"|[{KATAKANA}][{KATAKANA}{SOUND_MARKS}]*"
-    )
-
-
-@cache
-def _letters() -> str:
-    r"""Ranges of the letters, digits and marks of scripts that put spaces between words.
-
-    Python's `\w` lacks the combining marks that many scripts write their vowels with. Beyond
-    the first plane all scripts count, and no symbols (music, emoji).
-    """
-    unspaced = re.compile(f"[{UNSPACED}{VARIANTS}]")
-    ranges: list[list[int]] = []
-    for point in range(0x10000):
-        character = chr(point)
-        letter = character == "_" or character.isalnum()
-        letter = letter or unicodedata.category(character) in ("Mn", "Mc")
-        if not letter or unspaced.match(character):
-            continue
-        if ranges and ranges[-1][1] == point - 1:
-            ranges[-1][1] = point
-        else:
-            ranges.append([point, point])
-    first_plane = "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
-    return first_plane + "\U00010000-\U0001cfff\U0001d400-\U0001efff"

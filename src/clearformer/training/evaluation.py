@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import islice
 from math import log
 from typing import Any
 
@@ -12,6 +13,9 @@ from clearformer.training.objective import next_token_loss
 
 ROWS = 32
 """Windows in one piece of work: large enough for quick products, small enough to share out."""
+
+STRETCH = 4096
+"""Pieces of work whose losses are in memory at once."""
 
 LARGEST_LOGITS = 2**24
 """Scores in one piece of work: 64 MiB of float32, of which each thread holds about three."""
@@ -80,5 +84,7 @@ def evaluate(
             progress(done / tokens)
         return loss * counted
 
-    losses = spread(total, windows(text.ids, context, rows))
-    return Evaluation(sum(losses) / tokens, tokens, text.characters, text.spelling)
+    pieces, loss = windows(text.ids, context, rows), 0.0
+    while losses := list(spread(total, islice(pieces, STRETCH))):
+        loss += sum(losses)
+    return Evaluation(loss / tokens, tokens, text.characters, text.spelling)

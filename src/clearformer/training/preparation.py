@@ -1,17 +1,16 @@
 """Before the start: cuts the text, makes the tokenizer, fits the sizes, tells what changed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from clearformer.errors import ConfigurationError, TextError
 from clearformer.models.configuration import SIZES, ModelConfiguration
 from clearformer.text.corpus import Corpus
-from clearformer.text.ids import Ids
+from clearformer.text.ids import LongIds
 from clearformer.text.split import split_text
 from clearformer.text.tokenizer import Tokenizer, build_tokenizer
 from clearformer.training.judged import Judged, judged
-from clearformer.training.memory import require_memory
 from clearformer.training.options import TrainingOptions
 
 VALIDATION = 0.1
@@ -32,7 +31,7 @@ class Prepared:
     """Everything a run needs, in sizes that fit together."""
 
     tokenizer: Tokenizer
-    train: Ids
+    train: LongIds
     """Token ids to learn from."""
     validation: Judged
     """The end of the text; fewer than two tokens if it is too short."""
@@ -60,7 +59,7 @@ def prepare(
     vocabulary: int | None,
     dials: Mapping[str, Any],
     options: TrainingOptions,
-    workers: int,
+    fits: Callable[[ModelConfiguration], None],
 ) -> Prepared:
     """Fits tokenizer, model and text together.
 
@@ -70,7 +69,7 @@ def prepare(
         vocabulary: at most so many tokens; None leaves it to the tokenizer.
         dials: fields of `ModelConfiguration` without the vocabulary.
         options: of training.
-        workers: threads that will share a batch.
+        fits: refuses a model that needs more memory than there is.
 
     Raises:
         TextError: if there is nothing that could be trained on.
@@ -78,30 +77,73 @@ def prepare(
     """
     # refused before any work: these sizes fit no vocabulary
     smallest = ModelConfiguration(vocabulary or 2, **dials)
-    require_memory(smallest, options.batch, workers, options.accumulation)
+    fits(smallest)
     train_text, validation_text = split_text(corpus.text, VALIDATION)
-    _require_length(corpus.text, train_text)
+    require_length(len(corpus.text), len(train_text))
     tokenizer = build_tokenizer(kind, corpus.text, vocabulary)
-    train, validation = tokenizer.encode(train_text), judged(tokenizer, validation_text)
+    return fit(
+        tokenizer,
+        tokenizer.encode(train_text),
+        judged(tokenizer, validation_text),
+        notes=corpus.notes,
+        vocabulary=vocabulary,
+        dials=dials,
+        options=options,
+        fits=fits,
+    )
+
+
+def fit(
+    tokenizer: Tokenizer,
+    train: LongIds,
+    validation: Judged,
+    *,
+    notes: Sequence[str],
+    vocabulary: int | None,
+    dials: Mapping[str, Any],
+    options: TrainingOptions,
+    fits: Callable[[ModelConfiguration], None],
+) -> Prepared:
+    """Fits a model to ids that are there already.
+
+    Args:
+        tokenizer: that made the ids.
+        train: to learn from.
+        validation: to be judged by.
+        notes: what was noticed before.
+        vocabulary: at most so many tokens were asked for.
+        dials: fields of `ModelConfiguration` without the vocabulary.
+        options: of training.
+        fits: refuses a model that needs more memory than there is.
+
+    Raises:
+        TextError: if there is nothing that could be trained on.
+        ConfigurationError: if the sizes are impossible, or larger than the machine.
+    """
     configuration = ModelConfiguration(tokenizer.vocabulary_size, **dials)
-    require_memory(configuration, options.batch, workers, options.accumulation)
-    notes = list(corpus.notes)
-    configuration = _fit_context(configuration, len(train), notes)
-    _judge_vocabulary(tokenizer, vocabulary, len(train), notes)
-    _judge_validation(validation, notes)
+    fits(configuration)
+    found = list(notes)
+    configuration = _fit_context(configuration, len(train), found)
+    _judge_vocabulary(tokenizer, vocabulary, len(train), found)
+    _judge_validation(validation, found)
     return Prepared(
         tokenizer=tokenizer,
         train=train,
         validation=validation,
         model=configuration,
-        notes=tuple(notes),
+        notes=tuple(found),
     )
 
 
-def _require_length(text: str, train_text: str) -> None:
-    if len(train_text) < 2:
+def require_length(characters: int, to_learn_from: int) -> None:
+    """Refuses a text of so many characters, of which so many are to be learned from.
+
+    Raises:
+        TextError: there is nothing to predict.
+    """
+    if to_learn_from < 2:
         raise TextError(
-            f"the text has {len(text)} character{'s' * (len(text) != 1)}; at least 3 are needed, "
+            f"the text has {characters} character{'s' * (characters != 1)}; at least 3 are needed, "
             "so that its first 90 % hold one to predict another from; give a longer text"
         )
 
@@ -132,7 +174,7 @@ def _judge_validation(validation: Judged, notes: list[str]) -> None:
             "measure a validation loss; none will be given"
         )
         return
-    unknown = sum(validation.unknown.values()) / tokens
+    unknown = validation.unknown_tokens / tokens
     if unknown > MANY_UNKNOWN:
         notes.append(
             f"{unknown:.0%} of the text to be judged by is unknown to the vocabulary: the loss is "

@@ -1,0 +1,1 @@
+"""Corpora larger than memory: a text made once into a folder of ids, and opened to train on."""

@@ -1,0 +1,69 @@
+"""Whether a model fits where it is to be trained, in exact integers, before it is allocated."""
+
+from collections.abc import Callable
+
+from clearformer.engines.choose import memory_of
+from clearformer.engines.execution import Wish
+from clearformer.engines.ranks import Alone, processes_on_machine
+from clearformer.engines.threads import suitable_workers
+from clearformer.models.configuration import ModelConfiguration
+from clearformer.training.activations import WIDE
+from clearformer.training.gpu_memory import gpu_memory
+from clearformer.training.memory import machine_bytes, refuse_too_large, require_memory
+from clearformer.training.options import TrainingOptions
+
+Fits = Callable[[ModelConfiguration], None]
+"""Raises ConfigurationError for a model that needs more memory than there is."""
+
+
+def fitting(asked: Wish, options: TrainingOptions, ranks: Alone) -> Fits:
+    """The check for what was asked: by the engine, the device, and how many share the work."""
+    workers = options.workers or suitable_workers(options.batch)
+    if (asked.engine or "numpy") == "numpy":
+        return lambda model: require_memory(model, options.batch, workers, options.accumulation)
+
+    def on_pytorch(model: ModelConfiguration) -> None:
+        refuse_too_large(
+            model,
+            pytorch_bytes(model, asked, options, ranks.ranks),
+            _bytes_there(asked.device),
+            f"batch={options.batch}, accumulation={options.accumulation}, processes={ranks.ranks}",
+        )
+
+    return on_pytorch
+
+
+def pytorch_bytes(
+    model: ModelConfiguration, asked: Wish, options: TrainingOptions, ranks: int
+) -> int:
+    """Memory of one process at the height of a step; the least of the ways that are left open."""
+    rows = -(-options.batch // (ranks * options.accumulation))
+    on_gpu = memory_of(asked.device) is not None
+    alone = ranks == 1
+    workers = options.workers or suitable_workers(options.batch)
+    more = 0 if on_gpu or not alone else WIDE * model.parameter_count * (workers - 1)
+    ways = (asked.parallel,) if asked.parallel else ("replicate",) if alone else PARALLEL_WAYS
+    return more + min(
+        gpu_memory(
+            model,
+            rows,
+            asked.precision or "float32",
+            gpus=ranks,
+            parallel=way,  # type: ignore[arg-type]  # checked when it was asked for
+            accumulates=options.accumulation > 1,
+            on_gpu=on_gpu,
+        ).total
+        for way in ways
+    )
+
+
+PARALLEL_WAYS = ("replicate", "shard")
+
+
+def _bytes_there(device: str | None) -> int | None:
+    """What one process may use: of a GPU all, of a machine its share."""
+    found = memory_of(device)
+    if found is not None:
+        return found
+    machine = machine_bytes()
+    return None if machine is None else machine // processes_on_machine()

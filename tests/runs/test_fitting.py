@@ -1,0 +1,77 @@
+"""Whether a model fits is asked of where it will be trained, for what each process has to hold."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from clearformer.engines.execution import Wish
+from clearformer.errors import ConfigurationError
+from clearformer.models.configuration import ModelConfiguration
+from clearformer.runs import fitting as fitting_module
+from clearformer.runs.fitting import fitting, pytorch_bytes
+from clearformer.training.options import TrainingOptions
+
+LARGE = ModelConfiguration(50_257, layers=12, heads=12, embed=768, context=1024, tied=True)
+GIB = 2**30
+
+
+@dataclass
+class Ranks:
+    ranks: int = 1
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    """A GPU of so many bytes."""
+
+    def of(total):
+        monkeypatch.setattr(fitting_module, "memory_of", lambda _: total)
+
+    return of
+
+
+def needed(ranks=1, **options):
+    wish = Wish("torch", "cuda", "bfloat16")
+    return pytorch_bytes(LARGE, wish, TrainingOptions(**{"batch": 512, **options}), ranks)
+
+
+def test_more_ranks_and_more_parts_need_less(gpu):
+    gpu(80 * GIB)
+    assert needed() > needed(accumulation=8) > needed(ranks=8, accumulation=8) > 0
+    assert needed(ranks=64, accumulation=8) < 16 * GIB
+
+
+def test_of_the_ways_that_are_left_open_the_smaller_counts(gpu):
+    gpu(80 * GIB)
+    options = TrainingOptions(batch=512)
+    ways = [
+        pytorch_bytes(LARGE, Wish("torch", "cuda", "float32", parallel=way), options, 8)
+        for way in ("replicate", "shard", None)
+    ]
+    assert ways[2] == min(ways[:2])
+    assert ways[1] < ways[0]
+
+
+def test_what_does_not_fit_on_the_gpu_is_refused_though_the_machine_could_hold_it(gpu):
+    gpu(8 * GIB)
+    check = fitting(Wish("torch", "cuda"), TrainingOptions(batch=64), Ranks())
+    with pytest.raises(ConfigurationError, match=r"8\.0 GiB.*batch=64.*processes=1"):
+        check(LARGE)
+    fitting(Wish("torch", "cuda"), TrainingOptions(batch=64, accumulation=64), Ranks())(LARGE)
+
+
+def test_numpy_is_asked_for_what_numpy_needs(monkeypatch):
+    monkeypatch.setattr("clearformer.training.memory.machine_bytes", lambda: 8 * GIB)
+    with pytest.raises(ConfigurationError, match="workers="):
+        fitting(Wish(), TrainingOptions(batch=64), Ranks())(LARGE)
+
+
+def test_processes_on_one_machine_share_its_memory(monkeypatch):
+    pytest.importorskip("torch", reason="asks PyTorch for its devices (extra torch)")
+    monkeypatch.setattr(fitting_module, "machine_bytes", lambda: 64 * GIB)
+    small = ModelConfiguration(65, layers=4, heads=4, embed=128, context=64)
+    check = fitting(Wish("torch", "cpu"), TrainingOptions(batch=12), Ranks(4))
+    check(small)
+    monkeypatch.setattr(fitting_module, "processes_on_machine", lambda: 2**14)
+    with pytest.raises(ConfigurationError, match=r"has 4\.0 MiB"):
+        check(small)
