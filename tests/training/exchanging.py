@@ -51,13 +51,14 @@ def exchanged(way: str, model: ModelConfiguration, parts: int, ranks: Ranks) -> 
 def main() -> None:
     torch.set_num_threads(1)
     model = ModelConfiguration(**json.loads(sys.argv[1]))
-    ranks = Ranks("cpu")
-    told = {
-        f"{way} {parts}": exchanged(way, model, parts, ranks) for way in WAYS for parts in (1, 3)
-    }
+    with Ranks("cpu") as ranks:
+        told = {
+            f"{way} {parts}": exchanged(way, model, parts, ranks)
+            for way in WAYS
+            for parts in (1, 3)
+        }
     if ranks.rank == 0:
         sys.stdout.write(f"EXCHANGED {json.dumps(told)}\n")
-    ranks.close()
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import pytest
 
 from clearformer.errors import TextError
 from clearformer.text.tokenizer import KINDS, build_tokenizer
+from clearformer.training import evaluation
 from clearformer.training.evaluation import LARGEST_LOGITS, ROWS, Evaluation, evaluate, rows_for
 from clearformer.training.judged import Judged, judged
 from training import tiny
@@ -74,6 +75,18 @@ def test_threads_change_nothing(model):
     assert shared.loss == pytest.approx(alone.loss, rel=1e-6)
 
 
+@pytest.mark.parametrize("stretch", [1, 2, 5])
+def test_a_long_text_is_judged_in_stretches_that_change_nothing(model, monkeypatch, stretch):
+    """The losses of all pieces of a text larger than memory would grow with it."""
+    learner = tiny.learner(workers=2)
+    ids = tiny.prepared().train
+    whole = evaluate(model, of(ids), context=8, rows=4)
+    monkeypatch.setattr(evaluation, "STRETCH", stretch)
+    parts = evaluate(model, of(ids), context=8, rows=4, spread=learner.spread)
+    assert parts.tokens == whole.tokens
+    assert parts.loss == pytest.approx(whole.loss, rel=1e-12)
+
+
 def test_a_model_that_knows_nothing_needs_log_vocabulary():
     ready = tiny.prepared()
     vocabulary = ready.tokenizer.vocabulary_size
@@ -119,7 +132,7 @@ def test_an_unknown_word_costs_its_spelling():
     tokenizer = build_tokenizer("words", "the cat saw the dog")
     known, unknown = judged(tokenizer, "the cat saw"), judged(tokenizer, "the cow saw")
     assert (known.unknown, known.spelling) == ({}, 0)
-    assert unknown.unknown == {"cow": 1}
+    assert (unknown.unknown, unknown.unknown_tokens) == ({"cow": 1}, 1)
     assert unknown.spelling == pytest.approx((len("cow") + 1) * math.log(256))
     cheap, dear = (evaluate(Uniform(7), text, context=8) for text in (known, unknown))
     assert cheap.loss == pytest.approx(dear.loss)

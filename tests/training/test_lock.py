@@ -136,7 +136,10 @@ def test_the_same_process_gets_in_only_once(tmp_path):
 @pytest.mark.parametrize(
     "text", [b"", b"\xff", b"[]", b'{"pid": "x"}', b'{"pid": 1' + b" " * 20_000]
 )
-def test_a_holder_that_cannot_be_read_is_another_process(tmp_path, other_process, text):
+def test_a_holder_that_cannot_be_read_is_another_process(
+    tmp_path, monkeypatch, other_process, text
+):
+    monkeypatch.setattr(lock, "PATIENCE", 0.001)
     (tmp_path / "lock").write_bytes(text)
     with pytest.raises(RunError, match="found another process"):
         RunLock(tmp_path).__enter__()

@@ -59,7 +59,7 @@ def test_notes_of_the_text_come_first():
         vocabulary=None,
         dials=tiny.DIALS | {"context": 5000},
         options=TrainingOptions(batch=2),
-        workers=1,
+        fits=lambda _: None,
     )
     assert ready.notes[0] == corpus.notes[0]
     assert "context was cut" in ready.notes[1]

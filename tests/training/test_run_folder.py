@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,10 @@ def save(run, step=1):
     return save_checkpoint(
         run.checkpoints, step, model={"w": np.zeros(2)}, optimizer={}, state={"step": step}
     )
+
+
+def fail(number):
+    raise OSError(number, os.strerror(number))
 
 
 def everything(folder):
@@ -152,7 +157,7 @@ def test_places_that_cannot_hold_a_run_are_one_plain_error(tmp_path, monkeypatch
     file.write_bytes(b"")
     assert "is a file" in refused(file)
     assert "cannot create the run" in refused(file / "run")
-    assert "name too long" in refused(tmp_path / ("x" * 300)).lower()
+    assert "its name has 300 bytes" in refused(tmp_path / ("x" * 300))
     (tmp_path / "link").symlink_to(tmp_path / "gone")
     assert "cannot create the run" in refused(tmp_path / "link")
     monkeypatch.setattr(os, "access", lambda *_: False)
@@ -313,6 +318,46 @@ def test_discarding_spares_a_folder_in_which_another_process_trains(tmp_path, mo
     with RunLock(run.path):
         run.discard()
         assert everything(tmp_path) == ["run", "run/lock"]
+
+
+def test_discarding_spares_a_run_that_took_the_place_of_ours(tmp_path):
+    run = RunFolder.create(tmp_path / "run")
+    run.write_configuration({"seed": 1})
+    shutil.rmtree(run.path)
+    RunFolder.create(run.path).write_configuration({"seed": 2})
+    run.discard()
+    assert RunFolder.open(run.path).configuration == {"seed": 2}
+
+
+def test_what_killed_processes_left_half_written_is_removed(run):
+    left = ["log.jsonl.tmp", "run.json.tmp", "samples.txt.tmp", "tokenizer.json.tmp"]
+    for name in (*left, "mine.tmp"):
+        (run.path / name).write_bytes(b"half")
+    (run.checkpoints / "step-000001.tmp").mkdir(parents=True)
+    with run.locked():
+        assert sorted(run.remove_stale()) == [*left[:2], left[2], "step-000001.tmp", left[3]]
+    assert everything(run.path) == ["checkpoints", "lock", "mine.tmp", "run.json"]
+
+
+def test_a_tokenizer_is_written_whole_or_not_at_all(run, monkeypatch):
+    run.write_tokenizer(b"first")
+    monkeypatch.setattr(os, "replace", lambda *_: fail(errno.EIO))
+    with pytest.raises(RunError, match=r"cannot write .*tokenizer\.json: "):
+        run.write_tokenizer(b"second")
+    assert run.tokenizer_path.read_bytes() == b"first"
+
+
+def test_inside_the_lock_a_folder_that_was_replaced_is_noticed(run):
+    run.require_own()
+    with run.locked():
+        run.require_own()
+        run.log({"step": 1})
+        run.path.rename(run.path.with_name("elsewhere"))
+        RunFolder.create(run.path).write_configuration({"seed": 2})
+        for write in (run.require_own, lambda: run.log({"step": 2}), lambda: run.add_sample(2, "")):
+            with pytest.raises(RunError, match="is no longer the folder this run began in"):
+                write()
+    assert everything(run.path) == ["run.json"]
 
 
 def test_the_default_path_is_at_hand_here(tmp_path):

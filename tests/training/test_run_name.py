@@ -62,3 +62,8 @@ def test_a_taken_name_gets_a_number(tmp_path):
 
 def test_the_default_place_is_runs():
     assert default_run_path("a text of nobody").parent == Path("runs")
+
+
+def test_a_name_that_differs_only_in_case_is_taken_too(tmp_path):
+    (tmp_path / "Text").mkdir()
+    assert default_run_path("text", tmp_path).name == "text-2"

@@ -11,6 +11,7 @@ from clearformer.models.build import build_decoder
 from clearformer.text.batches import Batches
 from clearformer.text.corpus import Corpus
 from clearformer.training.loop import Loop
+from clearformer.training.memory import require_memory
 from clearformer.training.objective import next_token_loss
 from clearformer.training.optimizers import AdamW, AdamWSettings
 from clearformer.training.options import TrainingOptions
@@ -34,13 +35,14 @@ def prepared(
     **dials: Any,
 ) -> Prepared:
     """A tiny model, fitted to `text`."""
+    chosen = options or TrainingOptions(batch=4)
     return prepare(
         corpus(text),
         kind=kind,
         vocabulary=vocabulary,
         dials=DIALS | dials,
-        options=options or TrainingOptions(batch=4),
-        workers=1,
+        options=chosen,
+        fits=lambda model: require_memory(model, chosen.batch, 1, chosen.accumulation),
     )
 
 

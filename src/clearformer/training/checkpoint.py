@@ -40,6 +40,9 @@ MODEL, OPTIMIZER, STATE = manifest.FILES
 FOLDER_BYTES = 64 * 1024
 """What folders and part-filled disk blocks may take beside the files."""
 
+MOST_TRIES = 10
+"""A run that trains on may take saves away while they are read, hardly ever so often."""
+
 Arrays = Mapping[str, Shaped[np.ndarray, "..."]]
 Contents = dict[str, tuple[int, Iterable[Piece]]]
 """For each file its size in bytes and its pieces."""
@@ -100,7 +103,7 @@ def save_checkpoint(
         if saves.is_good(final):
             return final
         if not folder.exists():
-            folder.mkdir(parents=True)
+            folder.mkdir()  # never its parent: a run that was removed does not come back in part
             sync_folder(folder.parent)
         _require_space(folder, needed)
         _write(final, step, contents)
@@ -195,12 +198,15 @@ def _read(path: Path, *, with_optimizer: bool, notes: Iterable[str] = ()) -> Che
 
 
 def _read_latest(folder: Path, *, with_optimizer: bool) -> Checkpoint:
-    notes: list[str] = []
-    for _, path in saves.finished(folder):
-        try:
-            return _read(path, with_optimizer=with_optimizer, notes=notes)
-        except RunError as error:
-            notes.append(f"{path.name} was passed over: {error}")
+    for _ in range(MOST_TRIES):
+        there, notes = saves.names_in(folder), list[str]()
+        for _, path in saves.finished(folder):
+            try:
+                return _read(path, with_optimizer=with_optimizer, notes=notes)
+            except RunError as error:
+                notes.append(f"{path.name} was passed over: {error}")
+        if saves.names_in(folder) == there:
+            break  # else a run saved, and took old saves away, while this was read
     if notes:
         raise RunError(f"no intact save in {folder}: {'; '.join(notes)}")
     raise RunError(f"no save in {folder}: expected a folder step-NNNNNN; nothing was saved yet")

@@ -7,6 +7,7 @@ there at every moment, never half of either.
 
 import errno
 import hashlib
+import io
 import os
 import shutil
 import sys
@@ -15,19 +16,27 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from clearformer.errors import RunError
 
 Piece = bytes | memoryview
 """Some of what a file will hold; a memoryview is one of bytes."""
 
-FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""No space, no more of a person's share of it, no more in one file."""
+
+NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
+"""Opens nothing through a symbolic link, where the system can be told so."""
 
 NOT_FOR_FOLDERS = (errno.EINVAL, errno.ENOTSUP)
 """How file systems say that a folder cannot be synced (it then needs no sync)."""
 
 BUSY_ON_WINDOWS = (5, 32)
 """Access denied, sharing violation: a virus scanner or an indexer looks at the file just then."""
+
+FEW = 4096
+"""Bytes that a name or a short text takes: one block of most file systems."""
 
 PATIENCE = (0.01, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Seconds to wait between tries of a rename that Windows refuses."""
@@ -45,7 +54,7 @@ class Written:
 
 
 @contextmanager
-def in_one_line(doing: str, path: Path, needed: int | None = None) -> Iterator[None]:
+def in_one_line(doing: str, path: Path, needed: int = FEW) -> Iterator[None]:
     """Turns any OSError inside into a `RunError`: what was done, the path and the reason.
 
     Args:
@@ -59,7 +68,7 @@ def in_one_line(doing: str, path: Path, needed: int | None = None) -> Iterator[N
         raise
     except OSError as error:
         reason = error.strerror or str(error) or type(error).__name__
-        if error.errno in FULL_DISK and needed is not None:
+        if error.errno in FULL_DISK:
             reason += f" ({needed:,} bytes needed, {_free_in_words(path)} free)"
         raise RunError(f"cannot {doing} {path}: {reason}") from error
 
@@ -80,6 +89,17 @@ def write_file(path: Path, pieces: Iterable[Piece]) -> Written:
         file.flush()
         sync(file.fileno())
     return Written(size, digest.hexdigest())
+
+
+def open_to_append(path: Path, mode: str) -> BinaryIO:
+    """Opens a file of a run for appending, but not through a link.
+
+    A run may come from somebody else, and a link in it could lead to any file of its reader's.
+
+    Raises:
+        OSError: the system refuses, or it is a link.
+    """
+    return cast(BinaryIO, io.open(path, mode, opener=_open_no_link))  # noqa: UP020
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -147,6 +167,10 @@ def free_bytes(folder: Path) -> int | None:
     """Returns what is free on the disk of `folder` in bytes, or None where it does not tell."""
     space = shutil.disk_usage(folder)
     return space.free if space.total > 0 else None
+
+
+def _open_no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | NO_LINKS, 0o666)
 
 
 def _free_in_words(path: Path) -> str:

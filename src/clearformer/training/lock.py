@@ -13,18 +13,25 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from weakref import WeakSet
 
 from clearformer.errors import RunError
 from clearformer.training import strict_json
-from clearformer.training.durable import in_one_line
+from clearformer.training.durable import NO_LINKS, in_one_line
 
 NAME = "lock"
+
+FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | NO_LINKS
+"""How the file is opened: never through a link, for what it leads to would be overwritten."""
 
 LOCKED_BYTE = 2**30
 """Position that Windows locks, far behind the text, which everybody may read."""
 
 PATIENCE = 0.05
 """Seconds a holder gets to write down who it is before its name is read."""
+
+TRIES = 20
+"""How often it gets them, where what is read is nothing or the name of a process that is gone."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +58,9 @@ class RunLock:
         RunError: taken (it names the holder), or the folder is missing or cannot be locked.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, doing: str = "train") -> None:
         self.path = folder / NAME
+        self._doing = doing
         self._descriptor: int | None = None
 
     def __enter__(self) -> "RunLock":
@@ -61,8 +69,8 @@ class RunLock:
             if descriptor is None:
                 who = _read_holder(self.path) or "another process"
                 raise RunError(
-                    f"{self.path.parent} is in use: expected to train there alone, found {who};"
-                    " wait for it, stop it, or choose another --out"
+                    f"{self.path.parent} is in use: expected to {self._doing} there alone, "
+                    f"found {who}; wait for it, stop it, or choose another --out"
                 )
             try:
                 _sign(descriptor)
@@ -70,6 +78,7 @@ class RunLock:
                 _release(descriptor)
                 raise
             self._descriptor = descriptor
+            _HELD.add(self)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -78,6 +87,39 @@ class RunLock:
                 os.ftruncate(self._descriptor, 0)
             _release(self._descriptor)
             self._descriptor = None
+            _HELD.discard(self)
+
+    def require_held(self) -> None:
+        """Raises unless the folder is still the one that was entered.
+
+        If it was removed meanwhile, another run may have begun under its name: what is written
+        there now would get into that one.
+
+        Raises:
+            RunError: the folder or its lock was removed, moved or replaced.
+        """
+        with in_one_line("look at the lock of", self.path.parent):
+            if self._descriptor is None or not _is_still_there(self._descriptor, self.path):
+                raise RunError(
+                    f"{self.path.parent} is no longer the folder this run began in: it was"
+                    " removed, moved or replaced; nothing more is written there"
+                )
+
+
+_HELD: WeakSet[RunLock] = WeakSet()
+"""Locks that this process holds."""
+
+
+def _let_go_in_child() -> None:
+    """A forked child would otherwise hold the lock for as long as it lives, after its parent."""
+    for held in list(_HELD):
+        if held._descriptor is not None:
+            os.close(held._descriptor)
+            held._descriptor = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go_in_child)
 
 
 def holder_of(folder: Path) -> Holder | str | None:
@@ -109,7 +151,7 @@ def is_me(holder: Holder | str) -> bool:
 def _take(path: Path) -> int | None:
     """Returns the open and locked file, or None while another process holds it."""
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+        descriptor = os.open(path, FLAGS, 0o666)
         try:
             if not _lock(descriptor):
                 os.close(descriptor)
@@ -158,6 +200,8 @@ else:
         return True
 
     def _release(descriptor: int) -> None:
+        with suppress(OSError):  # by name, not only by closing: a child may have it open as well
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
         os.close(descriptor)
 
 
@@ -170,10 +214,27 @@ def _sign(descriptor: int) -> None:
 
 
 def _read_holder(path: Path) -> Holder | None:
-    time.sleep(PATIENCE)
-    with suppress(OSError):  # RunError is one
-        content = strict_json.read(path, largest=10_000)
-        match content:
-            case {"pid": int(pid), "host": str(host), "started": str(started)}:
-                return Holder(pid, host, started)
-    return None
+    """Who holds the lock that was just found taken; at worst the last who wrote it down."""
+    found = None
+    for _ in range(TRIES):
+        time.sleep(PATIENCE)
+        with suppress(OSError):  # RunError is one
+            match strict_json.read(path, largest=10_000):
+                case {"pid": int(pid), "host": str(host), "started": str(started)}:
+                    found = Holder(pid, host, started)
+        if found and not _is_gone(found):
+            break
+    return found
+
+
+def _is_gone(holder: Holder) -> bool:
+    """Whether the process is known to have ended: killed, its name still stands in the file."""
+    if sys.platform == "win32" or holder.host != socket.gethostname():
+        return False
+    try:
+        os.kill(holder.pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except OSError:  # it is there, but of somebody else
+        return False
+    return False

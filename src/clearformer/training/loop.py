@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from clearformer.engines.dispatch import array_of
+from clearformer.engines.ranks import Alone
 from clearformer.errors import NotFiniteError
 from clearformer.models.tap import Recorder
 from clearformer.text.batches import Batches
@@ -35,10 +37,16 @@ class Loop:
     """
 
     def __init__(
-        self, learner: Any, batches: Batches, optimizer: AdamW, options: TrainingOptions
+        self,
+        learner: Any,
+        batches: Batches,
+        optimizer: AdamW,
+        options: TrainingOptions,
+        ranks: Alone | None = None,
     ) -> None:
         self.learner, self.batches, self.optimizer = learner, batches, optimizer
         self.options = options
+        self.ranks = ranks or Alone()
         self.steps = options.steps or (None if options.minutes else STEPS)
         self.step = 0
         self.tokens_seen = 0
@@ -63,7 +71,7 @@ class Loop:
         while self.progress < 1.0:
             begun = time.monotonic()
             told = self.one_step()
-            taken = time.monotonic() - begun
+            taken = self.ranks.same(time.monotonic() - begun)
             self.seconds += taken
             reporter.step(self._told(told, taken))
             if pause():
@@ -73,43 +81,44 @@ class Loop:
     def one_step(self) -> tuple[float, float, float]:
         """One update; returns its loss, learning rate and gradient norm."""
         inputs, targets = self.batches.next()
-        loss = self._gradients(inputs, targets)
+        loss = self.ranks.total(self._gradients(inputs, targets))
         norm = self.learner.gather()
         if not (math.isfinite(loss) and math.isfinite(norm)):
             raise NotFiniteError(self._explain_not_finite(loss, inputs))
         if norm > self.options.clip:
-            factor = np.asarray(self.options.clip / norm, self.learner.gradients.dtype)
-            self.learner.each(lambda piece: self._scale(piece, factor))
+            self.learner.scale(self.options.clip / norm)
         # the rate in the middle of this step, so that neither the first nor the last is zero
         middle = (self.step + 0.5) / self.steps if self.steps else self.progress
         rate = learning_rate(self.options, middle)
         self.optimizer.update(self.step + 1, rate)
         self.step += 1
-        self.tokens_seen += targets.size
+        self.tokens_seen += self.options.batch * targets.shape[1]
         newest = max(1 / self.step, NEWEST)  # first the plain mean, so that no start lingers
         before = self.recent_loss if math.isfinite(self.recent_loss) else loss
         self.recent_loss = before + newest * (loss - before)
         return loss, rate, norm
 
     def _gradients(self, inputs: np.ndarray, targets: np.ndarray) -> float:
-        """The loss of a batch, computed in `accumulation` parts that weigh as their rows."""
+        """The loss of these rows, in `accumulation` parts that weigh as their rows of the batch."""
         total = 0.0
-        rows = len(inputs)
-        cuts = [rows * n // self.options.accumulation for n in range(self.options.accumulation + 1)]
+        rows, parts = len(inputs), self.options.accumulation
+        cuts = [rows * n // parts for n in range(parts + 1)]
         for number, (begin, end) in enumerate(pairwise(cuts)):
-            share = (end - begin) / rows
+            share = (end - begin) / self.options.batch
             part = self.learner.loss_and_gradients(
-                inputs[begin:end], targets[begin:end], share=share, rngs=self._dropout(number)
+                inputs[begin:end],
+                targets[begin:end],
+                share=share,
+                rngs=self._dropout(number),
+                last=number == parts - 1,
             )
             total += share * part
         return total
 
     def _dropout(self, part: int) -> Callable[[int], np.random.Generator]:
         """Generators that depend on seed, step, part and worker alone: nothing to save."""
-        return lambda worker: np.random.default_rng([self.options.seed, self.step, part, worker])
-
-    def _scale(self, piece: slice, factor: np.ndarray) -> None:
-        self.learner.gradients[piece] *= factor
+        key = [self.options.seed, self.step, part]
+        return lambda worker: np.random.default_rng([*key, self.ranks.rank + worker])
 
     def _told(self, told: tuple[float, float, float], taken: float) -> Step:
         loss, rate, norm = told
@@ -133,11 +142,12 @@ class Loop:
         for name, weight in named(self.learner.parameters).items():
             if not np.isfinite(weight).all():
                 return self._stopped("weight", name)
-        self.learner.model(inputs, tap=seen)
+        if self.ranks.ranks == 1:  # else each rank would find something else, or nothing
+            self.learner.model(inputs, tap=seen)
         for name, x in seen.seen.items():
             if name.endswith("masked_scores"):
                 continue  # -inf is what they are made of
-            if not np.isfinite(x).all():
+            if not np.isfinite(array_of(x)).all():
                 return self._stopped("activation", name)
         if not math.isfinite(loss):
             return self._stopped("loss", f"{loss}")

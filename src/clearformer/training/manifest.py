@@ -8,6 +8,7 @@ from pathlib import Path
 from clearformer.errors import RunError
 from clearformer.training import strict_json
 from clearformer.training.durable import Written, write_file
+from clearformer.training.pickles import first_pickle, refusal
 
 NAME = "manifest.json"
 
@@ -54,7 +55,7 @@ def read(folder: Path) -> Manifest:
         OSError: it cannot be read.
     """
     path = folder / NAME
-    if not path.exists():
+    if not path.is_file():
         raise RunError(f"{path} is missing: the save was never finished")
     content = strict_json.read(path, LARGEST)
     version, step, files = (content.get(key) for key in ("format", "step", "files"))
@@ -62,6 +63,7 @@ def read(folder: Path) -> Manifest:
         raise RunError(
             f"{path} has format {version}, this clearformer reads up to {FORMAT}; upgrade it"
         )
+    _refuse_other_names(files, path)
     if (
         set(content) != {"format", "step", "files"}
         or type(version) is not int
@@ -85,7 +87,9 @@ def verify(folder: Path, manifest: Manifest, names: Iterable[str] = FILES) -> No
     for name in names:
         path, expected = folder / name, manifest.files[name]
         if not path.is_file():
-            raise RunError(f"{path} is missing")
+            pickle = first_pickle(folder, [path.stem])
+            instead = f"; in its place lies a pickle: {refusal(pickle)}" if pickle else ""
+            raise RunError(f"{path} is missing{instead}")
         size = path.stat().st_size
         if size != expected.bytes:
             raise RunError(f"{path} is damaged: expected {expected.bytes:,} bytes, got {size:,}")
@@ -95,6 +99,16 @@ def verify(folder: Path, manifest: Manifest, names: Iterable[str] = FILES) -> No
             raise RunError(
                 f"{path} is damaged: expected SHA-256 {expected.sha256[:12]}…, got {digest[:12]}…"
             )
+
+
+def _refuse_other_names(files: object, path: Path) -> None:
+    """A name in a manifest is never made a path of; one that is not known is told."""
+    others = sorted(set(files) - set(FILES)) if isinstance(files, dict) else []
+    if others:
+        raise RunError(
+            f"{path} is damaged: it names {others[0]!a:.80}; the files of a save are"
+            f" {', '.join(FILES)} and no others"
+        )
 
 
 def _written(entry: object, path: Path) -> Written:

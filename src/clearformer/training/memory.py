@@ -46,14 +46,23 @@ def require_memory(
         ConfigurationError: with the memory it would need and what the machine has.
     """
     needed = training_bytes(configuration, batch, workers, parts)
-    there = machine_bytes()
+    refuse_too_large(configuration, needed, machine_bytes(), f"batch={batch}, workers={workers}")
+
+
+def refuse_too_large(
+    configuration: ModelConfiguration, needed: int, there: int | None, shared: str
+) -> None:
+    """Refuses what needs more bytes than there are; `shared` tells how a batch is worked through.
+
+    Raises:
+        ConfigurationError: with both numbers and the sizes.
+    """
     if there is not None and needed > there:
         c = configuration.completed
         raise ConfigurationError(
             f"this model would need about {in_words(needed)} of memory to train and this machine "
             f"has {in_words(there)} (layers={c.layers}, heads={c.heads}, embed={c.embed}, "
-            f"hidden={c.hidden}, context={c.context}, vocabulary={c.vocabulary}, batch={batch}, "
-            f"workers={workers}); "
+            f"hidden={c.hidden}, context={c.context}, vocabulary={c.vocabulary}, {shared}); "
             "choose smaller sizes, such as --size small"
         )
 

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from clearformer import ops
-from clearformer.tensor import Int
+from clearformer.tensor import Int, Tensor
 
 
 def next_token_loss(
     model: Any,
-    inputs: Int[np.ndarray, "batch seq"],
-    targets: Int[np.ndarray, "batch seq"],
+    inputs: Int[Tensor, "batch seq"],
+    targets: Int[Tensor, "batch seq"],
     rng: np.random.Generator | None = None,
 ) -> Any:
     """Mean cross-entropy of the token that follows each position, in nats per token."""

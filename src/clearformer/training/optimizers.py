@@ -28,8 +28,7 @@ class AdamW:
     def __init__(self, learner: Any, settings: AdamWSettings):
         self.settings = settings
         self._learner = learner
-        self.first = np.zeros_like(learner.parameters)
-        self.second = np.zeros_like(learner.parameters)
+        self.first, self.second = learner.zeros(), learner.zeros()
 
     def update(self, step: int, learning_rate: float) -> None:
         """Moves every parameter once; `step` counts from 1."""
@@ -46,17 +45,17 @@ class AdamW:
                 beta_1=settings.beta_1,
                 beta_2=settings.beta_2,
                 epsilon=settings.epsilon,
-                decay=settings.decay if piece.start < learner.matrices else 0.0,
+                decay=settings.decay if learner.is_matrix(piece) else 0.0,
             )
 
         learner.each(move)
 
-    def state(self) -> dict[str, np.ndarray]:
-        """What a save needs, under `first.PATH` and `second.PATH`."""
+    def state(self, *, keep: bool = True) -> dict[str, np.ndarray]:
+        """What a save needs, under `first.PATH` and `second.PATH`; see `Learner.named`."""
         return {
-            f"{kind}.{name}": view
-            for kind, buffer in (("first", self.first), ("second", self.second))
-            for name, view in self._learner.named(buffer).items()
+            f"{kind}.{name}": array
+            for kind, buffer in self._buffers()
+            for name, array in self._learner.named(buffer, keep=keep).items()
         }
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
@@ -65,8 +64,14 @@ class AdamW:
         Raises:
             ValueError: it is the state of other parameters.
         """
-        kinds = {name: (array.shape, array.dtype) for name, array in state.items()}
-        if kinds != {name: (view.shape, view.dtype) for name, view in self.state().items()}:
-            raise ValueError("the optimizer's arrays are those of other parameters")
-        for name, view in self.state().items():
-            view[...] = state[name]
+        parts: dict[str, dict[str, np.ndarray]] = {}
+        for path, array in state.items():
+            kind, _, name = path.partition(".")
+            parts.setdefault(kind, {})[name] = array
+        if set(parts) != {kind for kind, _ in self._buffers()}:
+            raise ValueError("the arrays are those of another optimizer")
+        for kind, buffer in self._buffers():
+            self._learner.put(buffer, parts[kind])
+
+    def _buffers(self) -> tuple[tuple[str, Any], ...]:
+        return ("first", self.first), ("second", self.second)

@@ -11,38 +11,40 @@ RUN/run.json        configuration, written whole or not at all
 import copy
 import os
 import re
-from collections.abc import Mapping
-from contextlib import suppress
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from clearformer.errors import RunError
 from clearformer.training import lock, run_log, saves, strict_json
-from clearformer.training.durable import in_one_line, replace_file, sync_folder
+from clearformer.training.durable import (
+    in_one_line,
+    open_to_append,
+    replace_file,
+)
+from clearformer.training.pickles import first_pickle, is_pickle, refusal
 from clearformer.training.run_name import default_run_path
+from clearformer.training.run_place import (
+    CONFIGURATION,
+    FILES,
+    SAMPLES,
+    TOKENIZER,
+    UNFINISHED,
+    refuse_taken,
+    take_place,
+)
 
 __all__ = ["RunFolder", "default_run_path"]
 
 FORMAT = 1
 """Version of `run.json`; raised when an older program could not read a newer one."""
 
-CONFIGURATION = "run.json"
-
 LARGEST_CONFIGURATION = 10_000_000
 """Bytes of a `run.json`."""
 
 SAMPLE = re.compile(rb"^=== step ([0-9]{1,18}) ===$", re.MULTILINE)
 """The header line of a sample."""
-
-FILES = (
-    CONFIGURATION,
-    f"{CONFIGURATION}.tmp",
-    "tokenizer.json",
-    run_log.NAME,
-    f"{run_log.NAME}.tmp",
-    "samples.txt",
-    lock.NAME,
-)
-"""Every file of a run beside its saves."""
 
 
 class RunFolder:
@@ -53,10 +55,11 @@ class RunFolder:
         self._made = made
         self._configuration: dict[str, object] | None = None
         self._is_new = False
+        self._lock: lock.RunLock | None = None
 
     @classmethod
     def create(cls, path: Path) -> "RunFolder":
-        """Makes the folder of a new run, and its parents; take its `RunLock` next.
+        """Makes the folder of a new run, and its parents; enter `locked` next.
 
         A folder left by a start that was killed before it had a configuration is used again.
 
@@ -64,11 +67,8 @@ class RunFolder:
             RunError: it holds a run already or other files, is a file, or cannot be written to.
         """
         with in_one_line("create the run", path):
-            _refuse_taken(path)
-            run = cls(path, _make_folders(path))
+            run = cls(path, take_place(path))
             run._is_new = True
-            if not os.access(path, os.W_OK | os.X_OK):
-                raise RunError(f"cannot write to {path}: expected permission; choose another --out")
         return run
 
     @classmethod
@@ -84,6 +84,7 @@ class RunFolder:
                     f"there is no run at {path}; train one with: clearformer train --out {path}"
                 )
             if not (path / CONFIGURATION).is_file():
+                _refuse_pickle(path)
                 raise RunError(
                     f"{path} is not a run: expected a folder with {CONFIGURATION};"
                     " name the folder that clearformer train printed"
@@ -91,6 +92,29 @@ class RunFolder:
             run = cls(path)
             run._configuration = _read_configuration(path / CONFIGURATION)
         return run
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Inside, nobody else trains in this folder.
+
+        Raises:
+            RunError: somebody else does; it names them.
+        """
+        with lock.RunLock(self.path) as held:
+            self._lock = held
+            try:
+                yield
+            finally:
+                self._lock = None
+
+    def require_own(self) -> None:
+        """Makes sure, inside `locked`, that the folder is still the one that was locked.
+
+        Raises:
+            RunError: it was removed, moved or replaced, perhaps by another run.
+        """
+        if self._lock is not None:
+            self._lock.require_held()
 
     @property
     def configuration(self) -> dict[str, object]:
@@ -111,7 +135,7 @@ class RunFolder:
     @property
     def tokenizer_path(self) -> Path:
         """File of the tokenizer."""
-        return self.path / "tokenizer.json"
+        return self.path / TOKENIZER
 
     def write_configuration(self, configuration: Mapping[str, object]) -> None:
         """Writes `run.json`, whole or not at all.
@@ -126,10 +150,19 @@ class RunFolder:
         content = strict_json.encode({"format": FORMAT, **configuration}, str(path))
         with in_one_line("write", path, len(content)):
             if self._is_new and self._configuration is None and path.exists():
-                _refuse_taken(self.path)
+                refuse_taken(self.path)
             replace_file(path, content)
         self._configuration = strict_json.decode(content, str(path))
         del self._configuration["format"]
+
+    def write_tokenizer(self, content: bytes) -> None:
+        """Writes `tokenizer.json`, whole or not at all.
+
+        Raises:
+            RunError: the disk refuses.
+        """
+        with in_one_line("write", self.tokenizer_path, len(content)):
+            replace_file(self.tokenizer_path, content)
 
     def log(self, entry: Mapping[str, object]) -> None:
         """Appends one line to `log.jsonl`.
@@ -137,6 +170,7 @@ class RunFolder:
         Raises:
             RunError: NaN, infinity or no plain JSON in `entry`, or the disk refuses.
         """
+        self.require_own()
         run_log.append(self.path / run_log.NAME, entry)
 
     def read_log(self) -> list[dict[str, object]]:
@@ -161,9 +195,10 @@ class RunFolder:
         Raises:
             RunError: the disk refuses.
         """
-        path = self.path / "samples.txt"
+        self.require_own()
+        path = self.path / SAMPLES
         content = f"=== step {step} ===\n{text}\n\n".encode("utf-8", "backslashreplace")
-        with in_one_line("write", path, len(content)), path.open("ab") as file:
+        with in_one_line("write", path, len(content)), open_to_append(path, "ab") as file:
             file.write(content)
 
     def truncate_samples(self, step: int) -> None:
@@ -172,7 +207,7 @@ class RunFolder:
         Raises:
             RunError: the disk refuses; the samples are as they were.
         """
-        path = self.path / "samples.txt"
+        path = self.path / SAMPLES
         with in_one_line("write", path):
             content = path.read_bytes() if path.exists() else b""
             for header in SAMPLE.finditer(content):
@@ -180,73 +215,55 @@ class RunFolder:
                     replace_file(path, content[: header.start()])
                     return
 
+    def remove_stale(self) -> tuple[str, ...]:
+        """Removes what a killed process left half-written, and returns the names of it.
+
+        Call it while holding the run's lock.
+
+        Raises:
+            RunError: something cannot be removed.
+        """
+        removed = []
+        with in_one_line("remove half-written files from", self.path):
+            for name in UNFINISHED:
+                if os.path.lexists(self.path / name):
+                    (self.path / name).unlink()
+                    removed.append(name)
+        return (*removed, *saves.remove_stale(self.checkpoints))
+
     def discard(self) -> None:
         """Removes a run this object created in which nothing was saved, and parents it made.
 
-        Call it after leaving the `RunLock`. Whatever else lies in the folder stays, and so does
-        all of it while another process trains there. Failing to remove is no error.
+        Call it after leaving `locked`. Whatever else lies in the folder stays, and so does
+        all of it while anybody trains there. Failing to remove is no error.
         """
-        if not self._is_new or (
-            self._configuration is None and (self.path / CONFIGURATION).exists()
-        ):
+        if not self._is_new:
             return
         with suppress(OSError):  # RunError is one
-            holder = lock.holder_of(self.path)
-            if (holder and not lock.is_me(holder)) or saves.finished(self.checkpoints):
-                return
-            saves.remove_stale(self.checkpoints)
-            for name in FILES:
-                (self.path / name).unlink(missing_ok=True)
+            with lock.RunLock(self.path):  # so that nobody begins here meanwhile
+                if saves.finished(self.checkpoints) or not self._is_ours():
+                    return
+                saves.remove_stale(self.checkpoints)
+                for name in FILES:
+                    if name != lock.NAME or sys.platform != "win32":
+                        (self.path / name).unlink(missing_ok=True)
+            if sys.platform == "win32":  # which removes no open file, so nobody holds it now
+                (self.path / lock.NAME).unlink()
             for folder in (self.checkpoints, *self._made):
                 if folder.exists():
                     folder.rmdir()
 
-
-def _refuse_taken(path: Path) -> None:
-    """Raises unless `path` is missing, empty, or left by a start that never configured a run."""
-    if not path.exists():
-        return
-    if not path.is_dir():
-        raise RunError(f"{path} is a file: expected a folder for the run; choose another --out")
-    names = {entry.name for entry in path.iterdir()}
-    if CONFIGURATION in names:
-        holder = lock.holder_of(path)
-        if holder and not lock.is_me(holder):
-            raise RunError(f"{path} is in use by {holder}; choose another --out")
-        raise RunError(
-            f"{path} already holds a run; continue it with --resume, or choose another --out"
-        )
-    own = {*FILES, "checkpoints"} if lock.NAME in names else set()
-    others = sorted(names - own)
-    if not others and saves.finished(path / "checkpoints"):
-        others = ["checkpoints"]
-    if others:
-        raise RunError(
-            f"{path} holds other files ({others[0]!a}): expected a new or empty folder;"
-            " choose another --out"
-        )
+    def _is_ours(self) -> bool:
+        """Whether there is no configuration but the one that was written here."""
+        path = self.path / CONFIGURATION
+        return not path.exists() or _read_configuration(path) == self._configuration
 
 
-def _make_folders(path: Path) -> tuple[Path, ...]:
-    """Makes `path` and its missing parents; returns those this process made, innermost first."""
-    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
-    made: list[Path] = []
-    try:
-        for folder in reversed(missing):
-            try:
-                folder.mkdir()
-            except FileExistsError:
-                if not folder.is_dir():
-                    raise
-            else:
-                made.insert(0, folder)
-                sync_folder(folder.parent)
-    except OSError:
-        for folder in made:
-            with suppress(OSError):
-                folder.rmdir()
-        raise
-    return tuple(made)
+def _refuse_pickle(path: Path) -> None:
+    """Says so where a person has named a pickle, or a folder with one, in place of a run."""
+    pickle = path if is_pickle(path) else first_pickle(path)
+    if pickle:
+        raise RunError(refusal(pickle))
 
 
 def _read_configuration(path: Path) -> dict[str, object]:

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from clearformer.errors import RunError
 from clearformer.training import strict_json
-from clearformer.training.durable import in_one_line, replace_file
+from clearformer.training.durable import in_one_line, open_to_append, replace_file
 
 NAME = "log.jsonl"
 
@@ -22,7 +22,7 @@ def append(path: Path, entry: Mapping[str, object]) -> None:
         RunError: NaN, infinity or no plain JSON in `entry`, or the disk refuses.
     """
     line = strict_json.encode(entry, f"a line of {path}", indent=None) + b"\n"
-    with in_one_line("write", path, len(line)), path.open("a+b") as file:
+    with in_one_line("write", path, len(line)), open_to_append(path, "a+b") as file:
         _cut_torn_line(file)
         file.write(line)
 

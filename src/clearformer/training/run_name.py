@@ -1,18 +1,15 @@
 """A name for a new run folder that every file system takes."""
 
-import os
-import re
 import unicodedata
 from pathlib import Path
+
+from clearformer.training.portable_name import RESERVED, namesake
 
 LONGEST = 64
 """Characters of a name."""
 
 LONGEST_IN_BYTES = 240
 """UTF-8 bytes of a name; file systems take 255, and `.tmp` and the like are added."""
-
-RESERVED = re.compile(r"(con|prn|aux|nul|(com|lpt)[0-9])", re.IGNORECASE)
-"""Device names of Windows, which it takes for no file, with or without an ending."""
 
 
 def default_run_path(stem: str, parent: Path = Path("runs")) -> Path:
@@ -24,7 +21,7 @@ def default_run_path(stem: str, parent: Path = Path("runs")) -> Path:
     name = _safe(stem)
     path = parent / _shortened(name, "")
     number = 2
-    while os.path.lexists(path):
+    while namesake(path):
         path = parent / _shortened(name, f"-{number}")
         number += 1
     return path

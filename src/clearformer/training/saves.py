@@ -35,6 +35,17 @@ def finished(folder: Path) -> list[tuple[int, Path]]:
     return sorted(found, reverse=True)
 
 
+def names_in(folder: Path) -> frozenset[str]:
+    """Returns the name of everything in `folder`; nothing is in a missing one.
+
+    Raises:
+        RunError: `folder` cannot be listed.
+    """
+    with in_one_line("list the saves in", folder):
+        there = folder.iterdir() if folder.exists() else ()
+        return frozenset(path.name for path in there)
+
+
 def remove(save: Path) -> None:
     """Takes a save away so that no half of it can be met under its name at any moment.
 

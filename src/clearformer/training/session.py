@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from clearformer.engines.ranks import Alone
 from clearformer.errors import NotFiniteError, RunError
 from clearformer.text.batches import Batches
 from clearformer.training.checkpoint import Checkpoint, save_checkpoint
@@ -19,6 +20,7 @@ from clearformer.training.optimizers import AdamW, AdamWSettings
 from clearformer.training.options import TrainingOptions
 from clearformer.training.preparation import Prepared
 from clearformer.training.run_folder import RunFolder
+from clearformer.training.unwritten import Unwritten
 
 LOG_SECONDS = 1.0
 """At most one line of training loss per second goes into the log."""
@@ -35,30 +37,34 @@ class Session:
 
     def __init__(
         self,
-        folder: RunFolder,
+        folder: RunFolder | Unwritten,
         prepared: Prepared,
         options: TrainingOptions,
         learner: Any,
         reporter: Reporter,
         sample: Callable[[Any], str] | None = None,
+        ranks: Alone | None = None,
     ) -> None:
         self.folder, self.prepared, self.options = folder, prepared, options
         self.learner, self.reporter, self.sample = learner, reporter, sample
+        self.ranks = ranks or Alone()
         batches = Batches(
             prepared.train,
             prepared.model.context,
             options.batch,
             np.random.default_rng([options.seed, 1]),
+            rank=self.ranks.rank,
+            ranks=self.ranks.ranks,
         )
         optimizer = AdamW(learner, AdamWSettings(decay=options.weight_decay))
-        self.loop = Loop(learner, batches, optimizer, options)
+        self.loop = Loop(learner, batches, optimizer, options, self.ranks)
         self.evaluation: Evaluation | None = None
         self._evaluations = 0
         self._logged_step = -1
         self._evaluated_step = -1
         self._evaluation_seconds = 0.0
         self._saved_step = -1
-        self._saved_at = self._logged_at = time.monotonic()
+        self._saved_at = self._logged_at = self._now()
         self._save_seconds = 0.0
         self._interrupt = Interrupt()
 
@@ -72,12 +78,21 @@ class Session:
         quiet = np.errstate(over="ignore", invalid="ignore", divide="ignore")  # looked for anyway
         with self.learner.running(), quiet, Interrupt() as interrupt:
             self._interrupt = interrupt
-            self.loop.run(_Ears(self), lambda: interrupt.number is not None)
-            if interrupt.number is None and self._evaluated_step != self.loop.step:
+            self.loop.run(_Ears(self), lambda: self._asked_to_stop() > 0)
+            stopped_by = self._asked_to_stop()
+            if not stopped_by and self._evaluated_step != self.loop.step:
                 with suppress(_AskedToStopError):
                     self.evaluation = self._measured()  # a finished run was resumed: all is written
             self.save()
-        return interrupt.number
+            return stopped_by or self._asked_to_stop() or None
+
+    def _asked_to_stop(self) -> int:
+        """The number of a signal that any of the ranks has heard, 0 for none."""
+        return self.ranks.largest(self._interrupt.number or 0)
+
+    def _now(self) -> float:
+        """The clock of rank 0, in seconds: whatever hangs on time, all ranks decide alike."""
+        return self.ranks.same(time.monotonic())
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Goes on from a save.
@@ -85,14 +100,13 @@ class Session:
         Raises:
             RunError: the save is of a model with other parameters.
         """
-        named = self.learner.named(self.learner.parameters)
-        if _kinds(checkpoint.model) != _kinds(named):
+        try:
+            self.learner.put(self.learner.parameters, checkpoint.model)
+        except ValueError:
             raise RunError(
                 f"{checkpoint.path} does not hold the parameters that run.json describes; "
                 "one of the two was changed"
-            )
-        for name, view in named.items():
-            view[...] = checkpoint.model[name]
+            ) from None
         loop, state = self.loop, checkpoint.state
         try:
             loop.optimizer.restore(checkpoint.optimizer)
@@ -117,32 +131,41 @@ class Session:
         loop = self.loop
         if loop.step == self._saved_step:
             return
-        self._require_finite()
-        begun = time.monotonic()
-        save_checkpoint(
-            self.folder.checkpoints,
-            loop.step,
-            model=self.learner.named(self.learner.parameters),
-            optimizer=loop.optimizer.state(),
-            state={
-                "step": loop.step,
-                "tokens_seen": loop.tokens_seen,
-                "seconds": loop.seconds,
-                "other_seconds": loop.other_seconds,
-                "recent_loss": loop.recent_loss if math.isfinite(loop.recent_loss) else None,
-                "evaluations": self._evaluations,
-                "batches": loop.batches.state(),
-                "model": self.prepared.model.to_json(),
-            },
-        )
-        self._saved_step, self._saved_at = loop.step, time.monotonic()
+        begun = self._now()
+        # on every rank, even if only the first keeps them and writes: where they share the weights
+        # out among them, they come together here
+        writes = self.ranks.rank == 0
+        model = self.learner.named(self.learner.parameters, keep=writes)
+        self.ranks.first(lambda: self._require_finite(model))
+        optimizer = loop.optimizer.state(keep=writes)
+        folder, state = self.folder.checkpoints, self._state()
+
+        def write() -> None:
+            save_checkpoint(folder, loop.step, model=model, optimizer=optimizer, state=state)
+
+        self.ranks.first(write)
+        self._saved_step, self._saved_at = loop.step, self._now()
         self._save_seconds = self._saved_at - begun
         loop.other_seconds += self._save_seconds
         self.reporter.saved(loop.step)
 
-    def _require_finite(self) -> None:
+    def _state(self) -> dict[str, object]:
+        """All that a run goes on from beside its numbers."""
+        loop = self.loop
+        return {
+            "step": loop.step,
+            "tokens_seen": loop.tokens_seen,
+            "seconds": loop.seconds,
+            "other_seconds": loop.other_seconds,
+            "recent_loss": loop.recent_loss if math.isfinite(loop.recent_loss) else None,
+            "evaluations": self._evaluations,
+            "batches": loop.batches.state(),
+            "model": self.prepared.model.to_json(),
+        }
+
+    def _require_finite(self, model: Mapping[str, np.ndarray]) -> None:
         """Never puts what is broken over what is good."""
-        for name, weight in self.learner.named(self.learner.parameters).items():
+        for name, weight in model.items():
             if not np.isfinite(weight).all():
                 raise NotFiniteError(
                     f"after step {self.loop.step} the first weight that is not finite is {name}; "
@@ -170,7 +193,7 @@ class Session:
 
     def after_step(self, step: Step) -> None:
         """Logs, evaluates and saves when it is time."""
-        now = time.monotonic()
+        now = self._now()
         if now - self._logged_at >= LOG_SECONDS or step.step == 1:
             self._logged_at = now
             self._log_step(step)
@@ -189,7 +212,8 @@ class Session:
                 except _AskedToStopError:  # it is due again when the run goes on
                     self._evaluations = before
                 except RunError:  # of the log or the samples; the weights are good
-                    self.save()
+                    if self.ranks.ranks == 1:  # else the others are not here to save with
+                        self.save()
                     raise
         wait = max(self.options.save_seconds, self._save_seconds / LARGEST_SAVE_SHARE)
         if now - self._saved_at >= wait and not finished:
@@ -213,7 +237,7 @@ class Session:
 
     def _evaluate(self) -> None:
         """Measures the validation loss, where there is a part to measure it on; writes a sample."""
-        begun = time.monotonic()
+        begun = self._now()
         step = self.loop.step
         self.evaluation = self._measured()
         self._evaluated_step = step
@@ -221,8 +245,15 @@ class Session:
             self._log_evaluation(step, self.evaluation)
             self.reporter.evaluated(step, self.evaluation)
         if self.sample is not None:
+            self._write_sample(step, self.sample, self.learner.snapshot())
+        taken = self._now() - begun
+        self._evaluation_seconds += taken
+        self.loop.other_seconds += taken
+
+    def _write_sample(self, step: int, sample: Callable[[Any], str], model: Any) -> None:
+        if self.ranks.rank == 0:
             try:
-                text = self.sample(self.learner.model)
+                text = sample(model)
             except NotFiniteError as fault:
                 raise NotFiniteError(
                     f"after step {step} no sample could be written: {fault}; the last save is "
@@ -230,8 +261,6 @@ class Session:
                 ) from None
             self.folder.add_sample(step, text)
             self.reporter.sampled(step, text)
-        self._evaluation_seconds += time.monotonic() - begun
-        self.loop.other_seconds += time.monotonic() - begun
 
     def _measured(self) -> Evaluation | None:
         """The loss on the validation part; None where there is none."""
@@ -248,7 +277,8 @@ class Session:
             progress=self._stop_if_asked,
         )
         if not math.isfinite(found.loss):
-            self._require_finite()
+            model = self.learner.named(self.learner.parameters, keep=self.ranks.rank == 0)
+            self.ranks.first(lambda: self._require_finite(model))
             raise NotFiniteError(
                 f"after step {self.loop.step} the validation loss is {found.loss}; the last save "
                 f"is kept; {self._advice()}"
@@ -257,7 +287,7 @@ class Session:
 
     def _stop_if_asked(self, _: float) -> None:
         """A large validation part takes minutes; who asks to stop does not wait for it."""
-        if self._interrupt.number is not None:
+        if self._asked_to_stop():  # every rank asks equally often
             raise _AskedToStopError
 
     def _log_evaluation(self, step: int, evaluation: Evaluation) -> None:
@@ -274,10 +304,6 @@ class Session:
 
 class _AskedToStopError(Exception):
     """An evaluation was left because the run was asked to stop."""
-
-
-def _kinds(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    return {name: (array.shape, array.dtype) for name, array in arrays.items()}
 
 
 def _count(state: Mapping[str, object], name: str) -> int:

@@ -18,6 +18,7 @@ from clearformer.errors import RunError
 from clearformer.tensor import Shaped
 from clearformer.training import strict_json
 from clearformer.training.durable import Piece
+from clearformer.training.pickles import begins_as_pickle, refusal
 
 LARGEST_HEADER = 100_000_000
 """Bytes, the limit of the format itself."""
@@ -92,8 +93,11 @@ def check_header(file: BinaryIO, source: str) -> None:
         RunError: naming the first claim that cannot be true.
     """
     size = os.fstat(file.fileno()).st_size
-    length = int.from_bytes(file.read(8), "little")
+    first = file.read(8)
+    length = int.from_bytes(first, "little")
     if length > min(LARGEST_HEADER, size - 8):
+        if begins_as_pickle(first):
+            raise RunError(refusal(Path(source)))
         raise RunError(f"{source} is damaged: a header of {length:,} bytes in a file of {size:,}")
     header = strict_json.decode(file.read(length), f"the header of {source}")
     metadata = header.pop("__metadata__", {})
