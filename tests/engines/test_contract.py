@@ -47,7 +47,7 @@ def test_an_engine_has_every_operation(name_of_engine: str):
         ("numpy", {"decode"}),
         pytest.param(
             "torch",
-            {"device_of", "is_here", "moved", "obstacle", "settle"},
+            {"device_of", "is_here", "memory_of", "moved", "obstacle", "settle"},
             marks=needs_torch,
         ),
     ],

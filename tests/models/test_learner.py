@@ -9,43 +9,36 @@ import numpy as np
 import pytest
 
 from clearformer import ops
-from clearformer.engines.numpy.learner import Learner
+from clearformer.engines.dispatch import array_of
 from clearformer.training.objective import next_token_loss
 from models.decoders import (
     VARIANTS,
     both_recipes,
     loss_and_gradients,
     random_decoder,
-    random_ids,
 )
+from models.learners import ROWS, batch, every_engine, gradients, learner_of
 
 pytestmark = pytest.mark.usefixtures("unchecked")  # many calls; in test_tap all are checked
 
-ROWS = 7  # neither 2 nor 3 workers get equal parts
+MODERN, CLASSIC = (VARIANTS[f"the {recipe} recipe"] for recipe in ("modern", "classic"))
 
 
-def batch(configuration, rows=ROWS):
-    return tuple(random_ids(configuration, rows, 6, seed=seed) for seed in (1, 2))
-
-
-def learner_of(configuration, dtype=np.float64, workers=1):
-    return Learner(random_decoder(configuration, dtype), next_token_loss, workers)
-
-
+@every_engine
 @both_recipes
 @pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize("rows", [1, 2, ROWS])
-def test_any_number_of_workers_finds_the_gradient_of_the_batch(recipe, workers, rows):
+def test_any_number_of_workers_finds_the_gradient_of_the_batch(engine, recipe, workers, rows):
     """Also more workers than rows: the last ones then have nothing to do."""
     configuration = VARIANTS[f"the {recipe} recipe"]
     inputs, targets = batch(configuration, rows)
-    learner = learner_of(configuration, workers=workers)
+    learner = learner_of(configuration, engine, workers=workers)
     wanted_loss, wanted = loss_and_gradients(random_decoder(configuration), inputs, targets)
     for _ in range(2):  # what the first round left behind must not be seen in the second
         loss = learner.loss_and_gradients(inputs, targets)
         norm = learner.gather()
         assert loss == pytest.approx(wanted_loss, rel=1e-12)
-        found = learner.named(learner.gradients)
+        found = gradients(learner)
         assert found.keys() == wanted.keys()
         for name, gradient in wanted.items():
             np.testing.assert_allclose(found[name], gradient, rtol=0, atol=1e-12, err_msg=name)
@@ -53,14 +46,15 @@ def test_any_number_of_workers_finds_the_gradient_of_the_batch(recipe, workers, 
         assert norm == pytest.approx(np.sqrt(squares), rel=1e-12)
 
 
+@every_engine
 @both_recipes
 @pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-10), (np.float32, 1e-6)])
 @pytest.mark.parametrize("parts", [[4, 3], [1, 5, 1], [1] * 7])
-def test_unequal_parts_add_up_to_the_whole_batch(recipe, workers, dtype, tolerance, parts):
+def test_unequal_parts_add_up_to_the_whole_batch(engine, recipe, workers, dtype, tolerance, parts):
     configuration = VARIANTS[f"the {recipe} recipe"]
     arrays = batch(configuration)
-    whole, piecewise = (learner_of(configuration, dtype, workers) for _ in range(2))
+    whole, piecewise = (learner_of(configuration, engine, dtype, workers) for _ in range(2))
     wanted = whole.loss_and_gradients(*arrays)
     whole.gather()
     loss, start = 0.0, 0
@@ -70,15 +64,16 @@ def test_unequal_parts_add_up_to_the_whole_batch(recipe, workers, dtype, toleran
         start += rows
     piecewise.gather()
     assert loss == pytest.approx(wanted, rel=tolerance)
-    np.testing.assert_allclose(piecewise.gradients, whole.gradients, rtol=0, atol=tolerance)
-    assert abs(whole.gradients).max() > 0.01
+    found, expected = (array_of(each.gradients) for each in (piecewise, whole))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
+    assert abs(expected).max() > 0.01
 
 
-def trained_bits(workers, seed=5):
+def trained_bits(engine, workers, seed=5, **how):
     """A few steps with dropout and accumulation; the SHA-256 of what was learned."""
-    configuration = replace(VARIANTS["the modern recipe"], dropout=0.2)
-    learner = learner_of(configuration, np.float32, workers)
-    first, second = np.zeros((2, len(learner.parameters)), np.float32)
+    configuration = replace(MODERN, dropout=0.2)
+    learner = learner_of(configuration, engine, np.float32, workers, **how)
+    first, second = learner.zeros(), learner.zeros()
     rngs = [np.random.default_rng([seed, number]) for number in range(workers)]
     inputs, targets = batch(configuration)
     with learner.running():
@@ -97,67 +92,82 @@ def trained_bits(workers, seed=5):
                 step=step,
                 learning_rate=0.01,
             )
-    return sha256(learner.parameters.tobytes()).hexdigest()
+    return sha256(array_of(learner.parameters).tobytes()).hexdigest()
 
 
+@every_engine
 @pytest.mark.parametrize("workers", [1, 2, 3])
-def test_the_same_seed_gives_the_same_bits(workers):
-    assert trained_bits(workers) == trained_bits(workers)
-    assert trained_bits(workers) != trained_bits(workers, seed=6)
+def test_the_same_seed_gives_the_same_bits(engine, workers):
+    found = {trained_bits(engine, workers) for _ in range(3)}
+    assert len(found) == 1
+    assert trained_bits(engine, workers, seed=6) not in found
 
 
-def test_the_model_reads_what_the_buffer_holds():
-    configuration = VARIANTS["the classic recipe"]
-    learner = learner_of(configuration, workers=2)
-    ids, _ = batch(configuration)
-    assert (learner.model(ids) == random_decoder(configuration)(ids)).all()
+@every_engine
+def test_the_model_reads_what_the_buffer_holds(engine):
+    learner = learner_of(CLASSIC, engine, workers=2)
+    arrays = batch(CLASSIC)
+    whole = random_decoder(CLASSIC)
+    np.testing.assert_allclose(array_of(learner.model(arrays[0])), whole(arrays[0]), 0, 1e-12)
     learner.parameters *= 0.5
-    half = random_decoder(configuration).with_parameters(lambda _, p: 0.5 * p)
-    assert (learner.model(ids) == half(ids)).all()
-    loss = learner.loss_and_gradients(*batch(configuration))  # the workers read it, too
-    assert loss == pytest.approx(loss_and_gradients(half, *batch(configuration))[0], rel=1e-12)
+    half = whole.with_parameters(lambda _, p: 0.5 * p)
+    np.testing.assert_allclose(array_of(learner.model(arrays[0])), half(arrays[0]), 0, 1e-12)
+    loss = learner.loss_and_gradients(*arrays)  # the workers read it, too
+    assert loss == pytest.approx(loss_and_gradients(half, *arrays)[0], rel=1e-12)
 
 
-def test_the_given_model_is_not_touched():
-    configuration = VARIANTS["the classic recipe"]
-    model = random_decoder(configuration)
-    learner = Learner(model, next_token_loss)
+@every_engine
+def test_nothing_is_recorded_where_the_model_is_only_asked(engine):
+    """An evaluation must not keep what a step would."""
+    learner = learner_of(CLASSIC, engine)
+    assert not getattr(learner.model(batch(CLASSIC)[0]), "requires_grad", False)
+
+
+@every_engine
+def test_the_given_model_is_not_touched(engine):
+    from clearformer.engines.choose import learner_of as learner_from
+    from clearformer.engines.execution import Execution
+
+    model = random_decoder(CLASSIC)
+    learner = learner_from(Execution(engine), model, next_token_loss)
     learner.parameters[:] = 0
     assert all(p.any() for p in model.parameters().values())
 
 
+@every_engine
 @pytest.mark.parametrize("workers", [1, 2, 3])
-def test_the_pieces_cover_every_number_once_and_mix_no_matrix_with_a_vector(workers):
-    learner = learner_of(VARIANTS["the classic recipe"], workers=workers)
+def test_the_pieces_cover_every_number_once_and_mix_no_matrix_with_a_vector(engine, workers):
+    learner = learner_of(CLASSIC, engine, workers=workers)
     covered = np.zeros(len(learner.parameters), int)
     for piece in learner.pieces:
         covered[piece] += 1
         assert piece.stop <= learner.matrices or piece.start >= learner.matrices
+        assert learner.is_matrix(piece) == (piece.start < learner.matrices)
     assert (covered == 1).all()
-    shapes = {name: p.shape for name, p in learner.model.parameters().items()}
+    shapes = {name: tuple(p.shape) for name, p in learner.model.parameters().items()}
     matrices = sum(int(np.prod(shape)) for shape in shapes.values() if len(shape) > 1)
     assert matrices == learner.matrices < len(learner.parameters)
 
 
+@every_engine
 @pytest.mark.parametrize("workers", [1, 3])
-def test_work_that_is_spread_comes_back_in_order(workers):
-    learner = learner_of(VARIANTS["the modern recipe"], workers=workers)
+def test_work_that_is_spread_comes_back_in_order(engine, workers):
+    learner = learner_of(MODERN, engine, workers=workers)
     assert learner.spread(lambda x: x * x, iter(range(20))) == [x * x for x in range(20)]
     assert learner.spread(lambda x: x, []) == []
 
 
+@every_engine
 @pytest.mark.parametrize("row", [0, -1], ids=["the first worker", "the last worker"])
-def test_a_mistake_in_a_worker_is_heard_and_leaves_the_learner_usable(row):
-    configuration = VARIANTS["the modern recipe"]
-
+def test_a_mistake_in_a_worker_is_heard_and_leaves_the_learner_usable(engine, row):
     def loss(model, inputs, targets, rng=None):
         found = next_token_loss(model, inputs, abs(targets), rng)
         if (targets < 0).any():
             raise RuntimeError("a mistake")
         return found
 
-    learner = Learner(random_decoder(configuration), loss, 2)
-    inputs, targets = batch(configuration)
+    learner = learner_of(MODERN, engine, workers=2, loss=loss)
+    inputs, targets = batch(MODERN)
     wrong = targets.copy()
     wrong[row] = -1
     with pytest.raises(RuntimeError, match="a mistake"):
@@ -165,18 +175,18 @@ def test_a_mistake_in_a_worker_is_heard_and_leaves_the_learner_usable(row):
     learner.gather()
     learner.loss_and_gradients(inputs, targets)
     learner.gather()
-    _, gradients = loss_and_gradients(random_decoder(configuration), inputs, targets)
-    found = learner.named(learner.gradients)
-    for name, gradient in gradients.items():
+    _, wanted = loss_and_gradients(random_decoder(MODERN), inputs, targets)
+    found = gradients(learner)
+    for name, gradient in wanted.items():
         np.testing.assert_allclose(found[name], gradient, rtol=0, atol=1e-12)
 
 
-def test_after_a_mistake_nobody_goes_on_working():
-    configuration = VARIANTS["the modern recipe"]
+@every_engine
+def test_after_a_mistake_nobody_goes_on_working(engine):
     failed, finished = Event(), Event()
 
     def loss(model, inputs, targets, rng=None):
-        if (inputs == configuration.vocabulary).any():
+        if (inputs == MODERN.vocabulary).any():
             failed.set()
             raise RuntimeError("a mistake")
         failed.wait(1)
@@ -184,8 +194,8 @@ def test_after_a_mistake_nobody_goes_on_working():
         finished.set()
         return next_token_loss(model, inputs, targets, rng)
 
-    inputs, targets = batch(configuration)
-    inputs[0] = configuration.vocabulary
+    inputs, targets = batch(MODERN)
+    inputs[0] = MODERN.vocabulary
     with pytest.raises(RuntimeError, match="a mistake"):
-        Learner(random_decoder(configuration), loss, 2).loss_and_gradients(inputs, targets)
+        learner_of(MODERN, engine, workers=2, loss=loss).loss_and_gradients(inputs, targets)
     assert finished.is_set()

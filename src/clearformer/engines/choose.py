@@ -1,6 +1,5 @@
 """The one place that chooses an engine by name."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -10,7 +9,6 @@ from typing import Any
 from clearformer.engines.execution import ENGINES, Execution, Wish, Work
 from clearformer.engines.learner import Loss
 from clearformer.engines.ranks import Alone, processes_here
-from clearformer.engines.threads import over_threads
 from clearformer.errors import ConfigurationError
 
 INSTALL = 'pip install "clearformer[torch]"'
@@ -43,8 +41,9 @@ def choose_engine(name: str) -> ModuleType:
 
 
 def version_of(engine: str) -> str:
-    """Of the library that does the arithmetic of an engine."""
-    return str(import_module(choose_engine(engine).__name__.rpartition(".")[2]).__version__)
+    """Of the library after which an engine is called."""
+    choose_engine(engine)
+    return str(import_module(engine).__version__)
 
 
 def require_possible(wish: Wish) -> None:
@@ -160,6 +159,17 @@ def join_ranks(engine: str, device: str | None) -> Alone:
     return join(device)
 
 
+def memory_of(device: str | None) -> int | None:
+    """Bytes that PyTorch may use on a device; None for a processor, which has the machine's.
+
+    Raises:
+        ConfigurationError: the device is not there.
+    """
+    module = choose_engine("torch")
+    found: int | None = module.memory_of(device)
+    return found
+
+
 def moved(model: Any, engine: str, device: str | None = None) -> Any:
     """A model in NumPy arrays, in the tensors of an engine on a device.
 
@@ -168,9 +178,3 @@ def moved(model: Any, engine: str, device: str | None = None) -> Any:
     """
     require_possible(Wish(engine, device))
     return model if engine == "numpy" else choose_engine(engine).moved(model, device)
-
-
-def spread_of(engine: str) -> Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]:
-    """How pieces of work are gone through: NumPy's over threads; PyTorch has its own."""
-    return over_threads if engine == "numpy" else map
-

@@ -7,7 +7,6 @@ from typing import Any
 from clearformer.errors import ConfigurationError
 
 ENGINES = ("numpy", "torch")
-DEVICES = ("cpu", "cuda", "mps")
 PRECISIONS = ("float32", "bfloat16")
 PARALLEL = ("replicate", "shard")
 
@@ -102,10 +101,20 @@ def _require_known(
     ):
         if value is not None and value not in known:
             raise _unknown(name, value, known)
-    if device is not None and not (isinstance(device, str) and DEVICE.fullmatch(device)):
-        raise _unknown("device", device, ("cpu", "cuda", "cuda:N", "mps"))
+    if device is not None:
+        require_device(device)
     if compiled is not None and type(compiled) is not bool:
         raise _unknown("compiled", compiled, ("True", "False"))
+
+
+def require_device(name: object) -> None:
+    """Refuses what is the name of no device.
+
+    Raises:
+        ConfigurationError: with those that there can be.
+    """
+    if not (isinstance(name, str) and DEVICE.fullmatch(name)):
+        raise _unknown("device", name, ("cpu", "cuda", "cuda:N", "mps"))
 
 
 def _unknown(name: str, value: Any, known: tuple[str, ...]) -> ConfigurationError:

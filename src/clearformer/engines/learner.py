@@ -102,8 +102,14 @@ class Learner(ABC):
         start, stop, shape = self._layout[name]
         return buffer[start:stop].reshape(shape)
 
-    def named(self, buffer: Any) -> dict[str, np.ndarray]:
-        """Every parameter's part of a flat buffer as a NumPy array, under its path."""
+    def named(self, buffer: Any, *, keep: bool = True) -> dict[str, np.ndarray]:
+        """Every parameter's part of a flat buffer as a NumPy array, under its path.
+
+        Of several processes that share a model out among them, all must call this; what comes
+        together is returned only where `keep` is true.
+        """
+        if not keep:
+            return {}
         return {name: self.to_array(self.view(buffer, name)) for name in self._layout}
 
     def snapshot(self) -> Any:
@@ -117,8 +123,9 @@ class Learner(ABC):
         Raises:
             ValueError: they are not those of these parameters.
         """
-        kinds = {name: (array.shape, array.dtype) for name, array in arrays.items()}
-        if kinds != {name: (array.shape, array.dtype) for name, array in self.named(buffer).items()}:
+        dtype = self.to_array(buffer[:0]).dtype
+        kinds = {name: (shape, dtype) for name, (_, _, shape) in self._layout.items()}
+        if kinds != {name: (array.shape, array.dtype) for name, array in arrays.items()}:
             raise ValueError("the arrays are those of other parameters")
         whole = np.concatenate([arrays[name].reshape(-1) for name in self._layout])
         buffer[:] = self.buffer(whole)

@@ -77,6 +77,11 @@ def place_here() -> int:
     return _place("LOCAL_RANK")
 
 
+def processes_on_machine() -> int:
+    """How many of the processes are on this machine; 1 without `torchrun`."""
+    return max(_place("LOCAL_WORLD_SIZE"), 1)
+
+
 def _place(name: str) -> int:
     value = os.environ.get(name, "")
     return int(value) if _is_number(value) and "WORLD_SIZE" in os.environ else 0

@@ -1,6 +1,7 @@
-"""Threads: how many NumPy's matrix products use, and work that is spread over several."""
+"""Threads: how many a product of matrices uses, and work that is spread over several."""
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -36,6 +37,7 @@ class _Limit:
         self._wanted_by = 0
         self._lock = Lock()
         self._before: Any = None
+        self._of_torch: int | None = None
 
     def enter(self) -> None:
         from threadpoolctl import threadpool_limits
@@ -44,12 +46,24 @@ class _Limit:
             if not self._wanted_by:
                 self._before = threadpool_limits(limits=1, user_api="blas")
             self._wanted_by += 1
+            if torch := _torch():
+                self._of_torch = self._of_torch or torch.get_num_threads()
+                torch.set_num_threads(1)  # each thread has a number of its own there
 
     def leave(self) -> None:
         with self._lock:
             self._wanted_by -= 1
+            if self._of_torch:
+                _torch().set_num_threads(self._of_torch)
             if not self._wanted_by:
                 self._before.restore_original_limits()
+                self._of_torch = None
+
+
+def _torch() -> Any:
+    """PyTorch if it has been loaded; who has not loaded it computes nothing with it."""
+    torch = sys.modules.get("torch")
+    return torch if hasattr(torch, "set_num_threads") else None
 
 
 _limit = _Limit()
@@ -57,7 +71,7 @@ _limit = _Limit()
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Inside, each product runs on the thread that asks for it.
+    """Inside, each product runs on the thread that asks for it, in PyTorch too if it is loaded.
 
     Of several threads that are inside, the first sets the limit and the last takes it back.
     """
@@ -108,3 +122,9 @@ def over_threads(
         with ThreadPoolExecutor(count, initializer=keep_silent) as pool:
             list(pool.map(work, range(count)))  # raises what a thread has raised
     return [results[number] for number in range(len(results))]
+
+
+def spread_of(model: Any) -> Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]:
+    """How pieces of work with a model are gone through: on a processor over threads."""
+    devices = {str(parameter.device) for parameter in model.parameters().values()}
+    return over_threads if devices == {"cpu"} else map

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearformer import ops
+from clearformer.engines.dispatch import array_of, engine_of
 from clearformer.errors import ConfigurationError
 from clearformer.explanation.axes import STAGE_AXES, HeadView, split_name
 from clearformer.explanation.edits import FOLLOWS_FROM, Edits, changed
@@ -67,7 +68,7 @@ class Subject:
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):  # edits may do anything
             ids = listener("ids", np.array([self.ids], np.int64))
             logits = self.model(self._checked(ids), listener)
-            probabilities = np.asarray(listener("probabilities", ops.softmax(logits)))
+            probabilities = array_of(listener("probabilities", ops.softmax(logits)))
         listener.require_all_heard()
         tokens = np.array([self.token(id) for id in ids[0].tolist()], object)
         return Trace(
@@ -116,11 +117,11 @@ class _Listener:
             if name not in self._heard:
                 raise StageError(name, self._heard)
 
-    def _keep(self, name: str, x: np.ndarray) -> None:
+    def _keep(self, name: str, x: Tensor) -> None:
         block, within = split_name(name)
         if block is not None and self._subject.layer not in (None, block):
             return
-        shown = np.array(self._view.shown(name, x))
+        shown = np.array(self._view.shown(name, array_of(x)))
         if within == "attention.products":
             turned = f"blocks.{block}.attention.key_transposed"
             key = next(s for s in reversed(self.stages) if s.name.endswith(".key"))
@@ -139,8 +140,10 @@ class _Listener:
 
     def _edit(self, name: str, change: Any) -> Callable[[Any], Any]:
         def edit(x: Any) -> Any:
-            shown = NamedArray(self._view.shown(name, x), self._view.axes(name))
-            return self._view.put_back(name, x, changed(name, change, shown))
+            array = array_of(x)
+            shown = NamedArray(self._view.shown(name, array), self._view.axes(name))
+            edited = self._view.put_back(name, array, changed(name, change, shown))
+            return engine_of(x).from_array(edited, x)
 
         return edit
 

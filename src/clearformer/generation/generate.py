@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from clearformer.engines.dispatch import engine_of
+from clearformer.engines.dispatch import array_of, engine_of
 from clearformer.generation.plan import plan_of
 from clearformer.generation.sampling import Sampling, draw
 from clearformer.models.cache import KeyValueCache
@@ -60,8 +60,7 @@ class _Uncached:
 
     def after(self, ids: list[int]) -> Float[np.ndarray, " vocab"]:
         window = ids[window_start(len(ids), self._context) :]
-        logits: np.ndarray = self._model(np.array([window]))
-        return logits[0, -1]
+        return array_of(self._model(np.array([window]))[0, -1])
 
 
 class _Cached:
@@ -82,5 +81,4 @@ class _Cached:
         new = ids[start + self._cache.length :]
         if len(new) == 1 and self._plan is not None:
             return engine_of(self._plan.embedding).decode(self._plan, new[0], self._cache)
-        logits: np.ndarray = self._model(np.array([new]), cache=self._cache)
-        return logits[0, -1]
+        return array_of(self._model(np.array([new]), cache=self._cache)[0, -1])

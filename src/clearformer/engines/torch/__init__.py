@@ -6,7 +6,7 @@ from clearformer.engines.torch.arithmetic import add, multiply
 from clearformer.engines.torch.arrays import empty, from_array, to_array
 from clearformer.engines.torch.attention import attention
 from clearformer.engines.torch.compiling import obstacle
-from clearformer.engines.torch.devices import device_of, is_here, moved
+from clearformer.engines.torch.devices import device_of, is_here, memory_of, moved
 from clearformer.engines.torch.learner import Learner
 from clearformer.engines.torch.linear import embed, linear, matmul
 from clearformer.engines.torch.loss import cross_entropy
@@ -33,6 +33,7 @@ __all__ = [
     "linear",
     "mask_scores",
     "matmul",
+    "memory_of",
     "merge_heads",
     "moved",
     "multiply",

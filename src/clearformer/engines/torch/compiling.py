@@ -60,17 +60,22 @@ class Traced:
         return torch.compile(graph, dynamic=False)
 
 
-@cache
 def obstacle(device: str) -> str | None:
-    """What keeps PyTorch from compiling here, found out by compiling a sum; None if nothing does.
-
-    The seconds that this takes are not lost: a model is compiled the sooner for it.
-    """
+    """What keeps PyTorch from compiling here, in a few words; None if nothing does."""
     if device.startswith("cuda"):
         if find_spec("triton") is None:
             return NO_TRITON
     elif shutil.which(os.environ.get("CXX") or _usual_compiler()) is None:
         return NO_COMPILER
+    return _tried(device)
+
+
+@cache
+def _tried(device: str) -> str | None:
+    """The same, found out by compiling a sum.
+
+    The seconds that this takes are not lost: a model is compiled the sooner for it.
+    """
     try:
         with _without_warnings():
             torch.compile(lambda x: x + 1)(torch.ones(2, device=device))

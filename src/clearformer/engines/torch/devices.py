@@ -4,6 +4,7 @@ from typing import Any
 
 import torch
 
+from clearformer.engines.execution import require_device
 from clearformer.engines.ranks import place_here, processes_here
 from clearformer.errors import ConfigurationError
 
@@ -16,9 +17,8 @@ def device_of(wish: str | None) -> str:
     """
     there = _there()
     device = next(name for name in ("cuda", "mps", "cpu") if there[name]) if wish is None else wish
+    require_device(device)
     kind, _, number = device.partition(":")
-    if kind not in there:
-        raise ConfigurationError(f"device must be one of {', '.join(there)}; got {device!r}")
     if int(number or 0) >= there[kind]:
         found = ", ".join(
             name if count == 1 else f"{name}:0 to {name}:{count - 1}"
@@ -50,6 +50,18 @@ def moved(model: Any, device: str | None) -> Any:
     """
     place = device_of(device)
     return model.with_parameters(lambda _, array: torch.tensor(array, device=place))
+
+
+def memory_of(device: str | None) -> int | None:
+    """Bytes that may be used on a device; None for a processor, which has the machine's.
+
+    Raises:
+        ConfigurationError: there is no such device.
+    """
+    place = device_of(device)
+    if place.startswith("cuda"):
+        return int(torch.cuda.get_device_properties(place).total_memory)
+    return int(torch.mps.recommended_max_memory()) if place == "mps" else None
 
 
 def _there() -> dict[str, int]:

@@ -20,12 +20,11 @@ class Heartbeats:
     """
 
     def __init__(self, store: Any, rank: int, ranks: int) -> None:
-        """Takes connections of its own to the store: one to beat on, one for `claim`."""
-        self._beating = dist.PrefixStore("heartbeats", store.clone())
-        self._claiming = dist.PrefixStore("heartbeats", store.clone())
+        """Takes a connection of its own to the store: others may wait on theirs for long."""
+        self._store = dist.PrefixStore("heartbeats", store.clone())
         self._rank = rank
         self._names = [*map(str, range(ranks)), TOLD]
-        self._counts = [self._beating.add(name, 0) for name in self._names]
+        self._counts = [self._store.add(name, 0) for name in self._names]
         self._silent = [0] * ranks
         self.told = False
 
@@ -35,8 +34,8 @@ class Heartbeats:
         Raises:
             RuntimeError: the store is gone.
         """
-        self._beating.add(self._names[self._rank], 1)
-        counts = [int(count) for count in self._beating.multi_get(self._names)]
+        self._store.add(self._names[self._rank], 1)
+        counts = [int(count) for count in self._store.multi_get(self._names)]
         for rank, silent in enumerate(self._silent):
             self._silent[rank] = 0 if counts[rank] != self._counts[rank] else silent + 1
         self._counts, self.told = counts, counts[-1] > 0
@@ -51,6 +50,6 @@ class Heartbeats:
     def claim(self) -> bool:
         """Whether no other rank has claimed before; who is first tells, the others are silent."""
         try:
-            return bool(self._claiming.add(TOLD, 1) == 1)
+            return bool(self._store.add(TOLD, 1) == 1)
         except RuntimeError:  # the store is gone: rank 0 is as good as any
             return self._rank == 0

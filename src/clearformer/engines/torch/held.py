@@ -12,9 +12,10 @@ class Held(Module):  # type: ignore[misc]  # PyTorch's types are not read
 
     def __init__(self, part: Any):
         super().__init__()
-        self._part = part
         for path, leaf in part.parameters().items():
             self.register_parameter(_name(path), _as_parameter(leaf))
+        # its form without its numbers: FSDP lets whole parameters go, and so must we
+        self._part = part.with_parameters(lambda _, leaf: leaf.new_empty((0,) * leaf.ndim))
 
     def part(self) -> Any:
         """The part, with the parameters of now."""

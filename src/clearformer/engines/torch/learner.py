@@ -6,7 +6,7 @@ every operation. On another device there is one worker.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from torch.nn import Parameter
 from clearformer.engines import learner
 from clearformer.engines.learner import Loss
 from clearformer.engines.memory import keep_freed_memory
+from clearformer.engines.threads import one_blas_thread
 from clearformer.engines.torch.arrays import to_array
 from clearformer.engines.torch.compiling import Traced, compiling
 
@@ -97,13 +98,8 @@ class Learner(learner.Learner):
     def running(self) -> Iterator[None]:
         """While training: one thread per worker, and freed memory is kept for reuse."""
         keep_freed_memory()
-        before = torch.get_num_threads()
-        if self._device.type == "cpu":
-            torch.set_num_threads(1)
-        try:
+        with one_blas_thread() if self._device.type == "cpu" else nullcontext():
             yield
-        finally:
-            torch.set_num_threads(before)
 
 
 class Worker:
@@ -147,5 +143,5 @@ class Worker:
         """Adds the gradients of the narrow copy to those in float32."""
         for leaf, view in self._narrow_leaves:
             if leaf.grad is not None:
-                view += leaf.grad
+                view.add_(leaf.grad)
                 leaf.grad = None

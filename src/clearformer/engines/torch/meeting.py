@@ -13,7 +13,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from clearformer.errors import ConfigurationError, RunError
+from clearformer.errors import ConfigurationError, ElsewhereError, RunError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -29,6 +29,7 @@ def meet(device: str) -> tuple[Any, int, int]:
     Raises:
         ConfigurationError: they were not started by `torchrun`, or cannot train on this device.
         RunError: some of them did not come; the message names them.
+        ElsewhereError: the same, and another rank tells of it.
     """
     _require_device(device)
     _stay_on_this_machine()
@@ -81,8 +82,10 @@ def _wait_for_all(store: Any, rank: int, ranks: int, seconds: float) -> None:
     try:
         store.wait(names, timedelta(seconds=seconds))
     except RuntimeError:
-        missing = [name for name in names if not store.check([name])]
-        raise RunError(
-            f"{', '.join(missing) or 'some'} of {ranks} did not come within {seconds:g} s; look "
-            "at what it says, and start all again"
-        ) from None
+        here = {name: store.check([name]) for name in names}
+        missing = ", ".join(name for name in names if not here[name])
+        told = (
+            f"{missing or 'a rank'} of {ranks} did not come within {seconds:g} s; start all again"
+        )
+        is_first = next(name for name in names if here[name]) == names[rank]
+        raise (RunError(told) if is_first else ElsewhereError(told)) from None

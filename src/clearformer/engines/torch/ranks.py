@@ -138,6 +138,10 @@ class Ranks(Alone):
         may_be_common = self.rank > 0 and isinstance(fault, Exception)
         if isinstance(fault, ElsewhereError):
             return fault
+        if isinstance(fault, KeyboardInterrupt):  # Ctrl-C, which all have heard
+            if self.rank == 0:
+                self._heartbeats.claim()
+            return fault
         if may_be_common and self._watch.is_told(FIRST_MAY_TELL):
             return ElsewhereError(str(fault))
         if not self._heartbeats.claim():
@@ -150,8 +154,8 @@ class Ranks(Alone):
         names = ", ".join(map(str, missing))
         which = f"ranks {names} have" if len(missing) > 1 else f"rank {names} has"
         return (
-            f"{which} ended, of {self.ranks} that training needs; what was saved is kept: go on "
-            "with --resume"
+            f"{which} ended, of {self.ranks} that training needs; what was saved is kept, and "
+            "--resume goes on from it"
         )
 
 

@@ -79,8 +79,8 @@ def _compiled(
         return False, ", as asked"
     costs = COMPILING_SECONDS + COMPILING_AGAIN_SECONDS * (work.shapes(workers * wish.ranks) - 1)
     if not wish.compiled and seconds * COMPILING_GAIN <= costs:
-        saved = seconds * COMPILING_GAIN
-        return False, f" (that takes about {costs:.0f} s and would save about {saved:.0f})"
+        saved = max(round(seconds * COMPILING_GAIN), 1)
+        return False, f" (that takes about {costs:.0f} s and would save about {saved})"
     if work.draws:
         reason, advice = "dropout is drawn anew at each step", "leave out --compile or --dropout"
     elif parallel == "shard":
@@ -103,7 +103,7 @@ def _parallel(device: str, ranks: int, memory: int) -> str:
 
 
 def _measure(device: str) -> tuple[float, float]:
-    """How many times as quick a product is in bfloat16, and in float32 how many operations a second.
+    """How many times as quick bfloat16 is in a product, and operations per second in float32.
 
     On a processor that of one thread, by the time it was running, so that other work hardly counts:
     measured on two processors with eight others waiting, bfloat16 was 2.07 to 2.16 times as quick
@@ -159,6 +159,8 @@ def _in_words(found: Execution, narrow: float, why: str) -> str:
     compiled = ("compiled" if found.compiled else "not compiled") + why
     together = ""
     if found.ranks > 1:
-        shared = "sharing the model out" if found.parallel == "shard" else "each with the whole model"
+        shared = (
+            "sharing the model out" if found.parallel == "shard" else "each with the whole model"
+        )
         together = f", {found.ranks} processes, {shared}"
     return f"PyTorch {torch.__version__} on {found.device}: {products}, {compiled}{together}"

@@ -81,20 +81,23 @@ class Sharded:
         """A buffer like `parameters`, of zeros."""
         return {path: torch.zeros_like(part) for path, part in self.parameters.items()}
 
-    def named(self, buffer: Buffer) -> dict[str, np.ndarray]:
-        """Every parameter, whole, as a NumPy array; the ranks put their parts together."""
-        return {
-            path: to_array(
-                DTensor.from_local(
-                    buffer[path].view(x.to_local().shape),
-                    x.device_mesh,
-                    x.placements,
-                    shape=x.shape,
-                    stride=x.stride(),
-                ).full_tensor()
-            )
-            for path, x in self._sharded.items()
-        }
+    def named(self, buffer: Buffer, *, keep: bool = True) -> dict[str, np.ndarray]:
+        """Every parameter, whole, as a NumPy array; the ranks put their parts together, one by one.
+
+        Ranks that do not `keep` them hold one whole parameter at a time.
+        """
+        found = {}
+        for path, x in self._sharded.items():
+            whole = DTensor.from_local(
+                buffer[path].view(x.to_local().shape),
+                x.device_mesh,
+                x.placements,
+                shape=x.shape,
+                stride=x.stride(),
+            ).full_tensor()
+            if keep:
+                found[path] = to_array(whole)
+        return found
 
     def snapshot(self) -> Any:
         """The model as it is now, in NumPy arrays."""

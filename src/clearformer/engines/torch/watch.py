@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -99,9 +100,10 @@ class Watch:
         self._is_stopped = True
         with suppress(OSError):
             self._waker.send(b"\0")
-        self._thread.join()
-        self._bell.close()
-        self._waker.close()
+        self._thread.join(TIME_TO_END)
+        if not self._thread.is_alive():  # else it waits for the store, and ends with the process
+            self._bell.close()
+            self._waker.close()
 
     def _run(self) -> None:
         doomed = 0
@@ -111,12 +113,15 @@ class Watch:
             doomed = doomed + 1 if self._is_doomed() else 0
             if doomed > _beats(self._time_left()) and not self._is_stopped:
                 self._end()
+                return
 
     def _wait(self) -> None:
-        """Until the next beat, or a signal."""
-        if select.select([self._bell], [], [], BEAT)[0]:
-            self._bell.recv(4096)
-            self._patience = min(self._patience, _beats(AFTER_A_SIGNAL))
+        """Until the next beat, or the end; and listens for signals."""
+        end = time.monotonic() + BEAT
+        while not self._is_stopped and (left := end - time.monotonic()) > 0:
+            if select.select([self._bell], [], [], left)[0]:
+                self._bell.recv(4096)
+                self._patience = min(self._patience, _beats(AFTER_A_SIGNAL))
 
     def _beat(self) -> None:
         was_alone = self._is_alone

@@ -1,0 +1,107 @@
+"""A run of several processes: one of them writes and prints, and any number goes on with it."""
+
+import hashlib
+import json
+
+import pytest
+
+import clearformer as cf
+from ranks.plans import FAULTS, STOP_AT
+
+pytest.importorskip("torch", reason="several processes need PyTorch (extra torch)")
+
+
+def log_of(run):
+    return [json.loads(line) for line in (run / "log.jsonl").read_text("utf-8").splitlines()]
+
+
+def digests_of(run):
+    save = max((run / "checkpoints").iterdir())
+    return [
+        hashlib.sha256((save / name).read_bytes()).hexdigest()
+        for name in ("model.safetensors", "optimizer.safetensors")
+    ]
+
+
+def test_a_run_prints_one_json_document(two):
+    first, second = (rank["whole"] for rank in two)
+    assert (first["status"], second["status"]) == (0, 0)
+    assert json.loads(first["out"])["steps"] == 12
+    assert (second["out"], second["error"]) == ("", "")
+
+
+def test_a_run_is_written_once(two, folder):
+    log = log_of(folder / "whole")
+    for kind in ("train_loss", "validation_loss"):
+        steps = [entry["step"] for entry in log if kind in entry]
+        assert steps == sorted(set(steps))
+        assert steps[-1] == 12
+    assert (folder / "whole" / "samples.txt").read_text("utf-8").count("=== step 12 ===") == 1
+    assert sorted(path.name for path in (folder / "whole").iterdir()) == [
+        "checkpoints", "lock", "log.jsonl", "run.json", "samples.txt", "tokenizer.json",
+    ]  # fmt: skip
+
+
+def test_a_signal_to_one_rank_stops_all_after_the_same_step(two, folder):
+    assert [rank["stopped"]["status"] for rank in two] == [130, 130]
+    told = [line for rank in two for line in rank["stopped"]["error"].splitlines()]
+    assert [line for line in told if line.startswith("clearformer: ")] == [
+        f"clearformer: stopped after step {STOP_AT} and saved; go on with: "
+        "clearformer train --resume --out stopped"
+    ]
+    assert [path.name for path in (folder / "stopped" / "checkpoints").iterdir()] == [
+        f"step-{STOP_AT:06}"
+    ]
+
+
+def near_the_whole(two):
+    whole = json.loads(two[0]["whole"]["out"])
+    return {
+        name: pytest.approx(whole[name], abs=1e-6) for name in ("train_loss", "validation_loss")
+    }
+
+
+def losses_in(summary):
+    return {name: summary[name] for name in ("train_loss", "validation_loss")}
+
+
+@pytest.mark.parametrize("ranks", ["2", "4"])
+def test_saved_on_two_and_resumed_on_several(ranks, two, four):
+    told = json.loads((two if ranks == "2" else four)[0][f"on-{ranks}"]["out"])
+    assert told["steps"] == 12
+    assert losses_in(told) == near_the_whole(two)
+
+
+@pytest.mark.parametrize(("run", "engine"), [("on-1", "torch"), ("on-numpy", "numpy")])
+def test_saved_on_two_and_resumed_on_one(run, engine, two, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    told = cf.train(out=run, resume=True, engine=engine).summary
+    assert told["steps"] == 12
+    assert losses_in(told) == near_the_whole(two)
+
+
+def test_a_stopped_run_ends_in_the_same_bits(two, folder):
+    assert digests_of(folder / "on-2") == digests_of(folder / "whole")
+    assert digests_of(folder / "halves") == digests_of(folder / "sharded")
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_told_once_and_ends_all(fault, two):
+    said = FAULTS[fault][2]
+    told = [line for rank in two for line in rank[fault]["error"].splitlines()]
+    lines = [line for line in told if line.startswith("clearformer: ")]
+    assert len(lines) == 1, told
+    assert said in lines[0]
+    assert [rank[fault]["status"] for rank in two] == [2, 2]
+    assert not any("Traceback" in line for line in told)
+
+
+def test_a_fault_that_only_rank_0_can_know_of_ends_all(two_processes):
+    processes, _ = two_processes
+    assert processes.told() == ["clearformer: cannot write log.jsonl: No space left on device"]
+    assert processes.end() != 0
+
+
+def test_nothing_is_left_of_a_run_that_did_not_begin(two, folder):
+    assert not (folder / "a").exists()
+    assert not (folder / "none").exists()
