@@ -7,6 +7,7 @@ A comment on the line before a block says what a test does with it:
     <!-- run with --steps 20 -->      the same, with these flags added to make it short
     <!-- run, exit status 2 -->       run it; it must end with this status
 
+`<!-- needs PyTorch -->` on a page skips it where PyTorch is not installed.
 Blocks of a page run in order in one folder, which holds `my-text.txt`, and also `runs/my-text`
 where the page says `<!-- begins with runs/my-text -->`. A `…` in what is shown stands for anything.
 README.ja.md marks none: a test holds its blocks equal to those of README.md.
@@ -27,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 BEGINS_WITH_RUN = "<!-- begins with runs/my-text -->"
+NEEDS_TORCH = "<!-- needs PyTorch -->"
 
 _BLOCK = re.compile(
     r"(?:^<!-- (?P<marker>[^\n]*) -->\n)?^```(?P<language>\w+)\n(?P<body>.*?)^```$", re.M | re.S

@@ -18,19 +18,26 @@ MAY_KNOW = {
     "text": {"errors", "tensor"},
     "models": {"engines", "errors", "ops", "tensor"},
     "generation": {"engines", "errors", "models", "ops", "tensor"},
-    "training": {"errors", "models", "ops", "tensor", "text"},
+    "training": {"engines", "errors", "models", "ops", "tensor", "text"},
+    "corpora": {"engines", "errors", "text", "training"},
     "runs": {
-        "engines", "errors", "explanation", "generation", "models", "text", "training", "version",
+        "corpora", "engines", "errors", "explanation", "generation", "models", "text", "training",
+        "version",
     },
-    "explanation": {"errors", "models", "ops", "runs", "tensor", "text", "training"},
+    "verification": {"engines", "errors", "models", "ops", "tensor", "text", "training"},
+    "explanation": {"engines", "errors", "models", "ops", "runs", "tensor", "text", "training"},
 }  # fmt: skip
 """`runs` and `explanation` know each other, inside functions: `run.explain`, `explain(run=…)`."""
 
 OF_ENGINES = {
     "ops": {"dispatch"},
-    "models": {"mask"},
+    "models": {"dispatch", "mask"},
+    "training": {"dispatch", "ranks"},
+    "explanation": {"dispatch"},
     "generation": {"dispatch", "plan"},
-    "runs": {"choose", "threads"},
+    "verification": {"choose", "dispatch", "execution", "tape"},
+    "corpora": {"threads"},
+    "runs": {"choose", "execution", "ranks", "threads"},
 }
 """What the parts above use of `engines`: none of it is an engine."""
 

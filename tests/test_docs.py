@@ -12,7 +12,16 @@ import pytest
 import clearformer as cf
 from clearformer import errors
 from clearformer.cli.main import COMMANDS
-from documents import BEGINS_WITH_RUN, PAGES, ROOT, agrees, blocks_of, is_run, run_block
+from documents import (
+    BEGINS_WITH_RUN,
+    NEEDS_TORCH,
+    PAGES,
+    ROOT,
+    agrees,
+    blocks_of,
+    is_run,
+    run_block,
+)
 
 LINES = """The kettle hums and the rain taps on the roof of the small house by the river.
 A cat sleeps on the warm stone, and the old clock counts the quiet minutes.
@@ -40,6 +49,8 @@ def name_of(page: Path) -> str:
     "page", [page for page in PAGES if any(map(is_run, blocks_of(page)))], ids=name_of
 )
 def test_what_a_page_shows_runs(page, tmp_path, request):
+    if NEEDS_TORCH in page.read_text("utf-8"):
+        pytest.importorskip("torch", reason="the page is about PyTorch (extra torch)")
     (tmp_path / "my-text.txt").write_text(LINES * 60, "utf-8")
     if BEGINS_WITH_RUN in page.read_text("utf-8"):
         shutil.copytree(request.getfixturevalue("small_run"), tmp_path / "runs" / "my-text")

@@ -24,8 +24,9 @@ SIZES = ("--size", "--layers", "--heads", "--embed", "--context")
 FLAGS = {
     "train": (
         *("--out", "--model", "--recipe", *SIZES, "--batch", "--steps", "--minutes", "--tokenizer"),
-        *("--vocab", "--engine", "--seed", "--resume", "--encoding", "--json"),
+        *("--vocab", "--engine", "--device", "--seed", "--resume", "--encoding", "--json"),
     ),
+    "prepare": ("--out", "--tokenizer", "--vocab", "--encoding", "--workers", "--verify", "--json"),
     "generate": (
         *("--prompt", "--tokens", "--temperature", "--top-k", "--top-p", "--seed", "--no-cache"),
         "--json",
@@ -35,6 +36,7 @@ FLAGS = {
         *("--run", "--embed", "--heads", "--projections", "--causal", "--no-causal", "--layer"),
         *("--head", "--seed", "--edit", "--json"),
     ),
+    "verify": ("--engine", "--device", "--json"),
     "completion": (),
 }
 """What the contract in the design names for the commands there are."""

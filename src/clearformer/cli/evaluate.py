@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from clearformer.cli.output import json_option, printable, show_json
+from clearformer.cli.output import json_option, machine_options, printable, show_json
 
 
 @click.command(name="evaluate")
@@ -15,9 +15,16 @@ from clearformer.cli.output import json_option, printable, show_json
     "--context", type=int, help="Tokens seen at once; at most what the model was made for."
 )
 @click.option("--encoding", default="utf-8", show_default=True, help="Of TEXT.")
+@machine_options
 @json_option
 def evaluate(
-    run: Path, text: Path | None, context: int | None, encoding: str, as_json: bool
+    run: Path,
+    text: Path | None,
+    context: int | None,
+    encoding: str,
+    engine: str,
+    device: str | None,
+    as_json: bool,
 ) -> None:
     """Measure the loss of the model in RUN over every position of TEXT.
 
@@ -33,7 +40,8 @@ def evaluate(
 
     with Counter("measuring") as counter, warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        found = load(run).evaluate(text, context=context, encoding=encoding, progress=counter.show)
+        trained = load(run, engine=engine, device=device)
+        found = trained.evaluate(text, context=context, encoding=encoding, progress=counter.show)
     notes = [str(warning.message) for warning in heard]
     for note in notes:
         click.echo(f"note: {printable(note)}", err=True)

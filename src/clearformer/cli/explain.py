@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clearformer.cli.output import json_option, printable, show_json, tell
+from clearformer.cli.output import json_option, machine_options, printable, show_json, tell
 
 if TYPE_CHECKING:
     from clearformer.explanation.lines import Line
@@ -53,8 +53,11 @@ COLOURS = {
     help="What if this step gave VALUE (a number or a JSON list)? NAME[i,j]=VALUE sets one cell. "
     "May be repeated.",
 )
+@machine_options
 @json_option
-def explain(sentence: str, run: Path | None, as_json: bool, **options: Any) -> None:
+def explain(
+    sentence: str, run: Path | None, engine: str, device: str | None, as_json: bool, **options: Any
+) -> None:
     """Follow SENTENCE through every step of a Transformer: each with its reason, formula, shape and
     numbers.
 
@@ -80,7 +83,14 @@ def explain(sentence: str, run: Path | None, as_json: bool, **options: Any) -> N
     """  # noqa: D205
     from clearformer.explanation.explain import explain as explained
 
-    trace = explained(sentence, run=run, **options)
+    subject: Any = run
+    if engine != "numpy" or device is not None:
+        if run is None:
+            raise click.UsageError("--engine and --device go with --run; a lesson needs neither")
+        from clearformer.runs.run import load
+
+        subject = load(run, engine=engine, device=device)
+    trace = explained(sentence, run=subject, **options)
     if as_json:
         for note in trace.notes:
             tell(f"note: {printable(note)}")

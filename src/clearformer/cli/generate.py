@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from clearformer.cli.output import json_option, printable, show_json, tell
+from clearformer.cli.output import json_option, machine_options, printable, show_json, tell
 
 
 @click.command(name="generate")
@@ -24,6 +24,7 @@ from clearformer.cli.output import json_option, printable, show_json, tell
 )
 @click.option("--seed", type=int, help="The same seed writes the same text.")
 @click.option("--no-cache", is_flag=True, help="Compute everything anew for each token.")
+@machine_options
 @json_option
 def generate(
     run: Path,
@@ -34,6 +35,8 @@ def generate(
     top_p: float | None,
     seed: int | None,
     no_cache: bool,
+    engine: str,
+    device: str | None,
     as_json: bool,
 ) -> None:
     """Let the model in RUN write, one token after another.
@@ -48,7 +51,7 @@ def generate(
     from clearformer.runs.run import load
 
     sampling = Sampling(temperature, top_k, top_p)
-    trained = load(run)
+    trained = load(run, engine=engine, device=device)
     prepared = trained.prompt(prompt, tokens)
     pieces = trained.stream(prepared, tokens, sampling, seed=seed, cached=not no_cache)
     for note in prepared.notes:

@@ -12,14 +12,17 @@ from typing import Any
 import click
 
 from clearformer.cli.output import printable, tell
-from clearformer.errors import ClearformerError, Interrupted
+from clearformer.engines.ranks import place_here, rank_here
+from clearformer.errors import ClearformerError, ElsewhereError, Interrupted
 from clearformer.version import __version__
 
 COMMANDS = {
     "train": "Train a small language model on a text.",
+    "prepare": "Turn a text larger than memory into a folder to train on.",
     "generate": "Let a trained model write.",
     "evaluate": "Measure how well a model predicts a text.",
     "explain": "Follow one sentence through every step of a Transformer.",
+    "verify": "Check that two engines, or a device, compute the same.",
     "completion": "Print the script that completes commands in your shell.",
 }
 """Each command lives in the module of its name; it is loaded when it is called."""
@@ -56,7 +59,8 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except Interrupted as stop:
-            _tell(str(stop))
+            if not rank_here():  # all processes of a run stop together
+                _tell(str(stop))
             return INTERRUPTED if stop.signal == INTERRUPTED - 128 else TERMINATED
         except BrokenPipeError:
             return _reader_is_gone()
@@ -114,14 +118,17 @@ def _run(arguments: list[str], debug: bool) -> int:
             sys.stdout.flush()
         return status if isinstance(status, int) else 0
     except (KeyboardInterrupt, click.Abort):
-        _tell("interrupted")
+        if not rank_here():
+            _tell("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
         return _reader_is_gone()
+    except ElsewhereError:  # another process tells of it
+        return FAULT
     except (ClearformerError, click.ClickException, MemoryError, OSError) as error:
         if debug:
             traceback.print_exc()
-        else:
+        elif not (isinstance(error, click.UsageError) and place_here()):  # the first on a machine
             _tell(_in_one_line(error))
         return FAULT
 
@@ -148,4 +155,5 @@ def _tell(line: str) -> None:
 
 
 def _show_note(message: Any, *_: Any, **__: Any) -> None:
-    tell(f"note: {printable(str(message))}")
+    if not rank_here():
+        tell(f"note: {printable(str(message))}")

@@ -2,11 +2,13 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
 import click
+
+from clearformer.engines.execution import ENGINES
 
 
 def show_json(document: Mapping[str, Any]) -> None:
@@ -40,6 +42,20 @@ def _visible(character: str) -> str:
     return (
         f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
     )
+
+
+def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the flags that choose where a trained model computes."""
+    command = click.option(
+        "--device", metavar="cpu|cuda|mps", help="Of PyTorch.  [default: the best there is]"
+    )(command)
+    return click.option(
+        "--engine",
+        type=click.Choice(ENGINES),
+        default="numpy",
+        show_default=True,
+        help="What does the arithmetic, whichever trained it.",
+    )(command)
 
 
 json_option = click.option(

@@ -8,6 +8,7 @@ import click
 
 from clearformer.cli.dials import Section, SectionedCommand, dials
 from clearformer.cli.output import json_option, perplexity_in_words, printable, show_json
+from clearformer.engines.execution import ENGINES, PARALLEL, PRECISIONS
 from clearformer.models.configuration import CHOICES, SIZES, ModelConfiguration
 from clearformer.training.options import TrainingOptions
 
@@ -38,19 +39,31 @@ from clearformer.training.options import TrainingOptions
     help="The kind of model.  [default: decoder]",
 )  # fmt: skip
 @click.option(
-    "--engine", type=click.Choice(["numpy"]), default="numpy", cls=Section, section="The run",
-    help="What does the arithmetic.  [default: numpy]",
-)  # fmt: skip
-@click.option(
-    "--device", type=click.Choice(["cpu"]), default="cpu", cls=Section, section="The run",
-    help="Where it does it.  [default: cpu]",
-)  # fmt: skip
-@click.option(
     "--size", type=click.Choice(list(SIZES)), cls=Section, section="The model",
     help="All sizes at once; each can be set by itself, too.  [default: small]",
 )  # fmt: skip
 @dials(ModelConfiguration, "The model", choices=CHOICES, leave_out=("vocabulary",))
 @dials(TrainingOptions, "Training")
+@click.option(
+    "--engine", type=click.Choice(ENGINES), cls=Section, section="The machine",
+    help="What does the arithmetic; torch needs PyTorch.  [default: numpy, or as before]",
+)  # fmt: skip
+@click.option(
+    "--device", cls=Section, section="The machine", metavar="cpu|cuda|mps",
+    help="Of PyTorch: where it does it.  [default: the best there is]",
+)  # fmt: skip
+@click.option(
+    "--precision", type=click.Choice(PRECISIONS), cls=Section, section="The machine",
+    help="Of PyTorch's products.  [default: bfloat16 where that is quicker]",
+)  # fmt: skip
+@click.option(
+    "--compile/--no-compile", "compiled", default=None, cls=Section, section="The machine",
+    help="Let PyTorch compile the model.  [default: where that pays]",
+)  # fmt: skip
+@click.option(
+    "--parallel", type=click.Choice(PARALLEL), cls=Section, section="The machine",
+    help="Under torchrun: each process has the whole model, or a part.  [default: what fits]",
+)  # fmt: skip
 @json_option
 def train(
     text: tuple[Path, ...],
@@ -60,17 +73,17 @@ def train(
     tokenizer: str | None,
     vocab: int | None,
     model: str,
-    engine: str,
-    device: str,
+    engine: str | None,
     size: str | None,
     as_json: bool,
     **given: Any,
 ) -> None:
     """Train a small language model on TEXT, one or several files.
 
-    Without TEXT it learns from the documentation that every Python carries. By default it takes
-    about a minute and a half: 2,000 steps of a model with 0.8 million parameters, trained on 90 %
-    of the text and judged on the rest. Ctrl-C stops and saves.
+    TEXT can also be a folder that `prepare` has made of a text of any size. Without TEXT it learns
+    from the documentation that every Python carries. By default it takes about a minute and a half:
+    2,000 steps of a model with 0.8 million parameters, trained on 90 % of the text and judged on
+    the rest. Ctrl-C stops and saves.
 
     \b
       clearformer train my-text.txt
@@ -79,6 +92,7 @@ def train(
       clearformer train --resume --out runs/my-text --steps 4000
     """
     from clearformer.cli.progress import TrainingDisplay
+    from clearformer.engines.ranks import rank_here
     from clearformer.runs.train import train as train_run
 
     with TrainingDisplay() as display:
@@ -94,6 +108,8 @@ def train(
             reporter=display,
             **given,
         )
+    if rank_here():
+        return  # the first of several processes tells of the run
     summary = run.summary or {}
     if as_json:
         show_json(summary)
