@@ -221,3 +221,14 @@ def test_quality_is_measured_for_every_seed(benchmark, capsys, tmp_path):
     results = json.loads(capsys.readouterr().out)["results"]
     assert [(result["seed"], result["steps"]) for result in results] == [(3, 1), (4, 1)]
     assert results[0]["validation_loss"] != results[1]["validation_loss"]
+
+
+def test_saves_are_timed_in_a_run_and_alone(benchmark, capsys, tmp_path):
+    short = ["--size", "tiny", "--minutes", "0.005", "--turns", "2", "--json"]
+    benchmark("saving").main([*short, "--folder", str(tmp_path)])
+    document = json.loads(capsys.readouterr().out)
+    assert len(document["saves"]) >= 1
+    assert 0 < document["share"] < 1
+    assert len(document["sides"]["a save"]["samples"]) == 2
+    assert document["bytes"] > 0
+    assert list(tmp_path.iterdir()) == []

@@ -13,9 +13,7 @@ from clearformer.engines.dispatch import engine_of
 from clearformer.tensor import Bool, Complex, Float, Int, T, Tensor
 
 
-def add(
-    a: Float[Tensor, "..."] | float, b: Float[Tensor, "..."] | float
-) -> Float[Tensor, "..."]:
+def add(a: Float[Tensor, "..."] | float, b: Float[Tensor, "..."] | float) -> Float[Tensor, "..."]:
     """a + b, element by element, with broadcasting; a table of NumPy crosses over to a's engine."""
     return engine_of(a, b).add(a, b)
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import signal
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from clearformer.training.checkpoint import Checkpoint, load_latest, save_checkpoint
 from clearformer.training.events import Reporter
 
-ENGINES = ["numpy"]  # "torch" joins when it trains
+ENGINES = ["numpy", *(["torch"] if find_spec("torch") else [])]
 """Whatever must hold on every engine is parametrised with these."""
 
 TEXT = "the cat sat on the mat; the dog ran to the cat. " * 12

@@ -1,5 +1,5 @@
-"""Calls as a user makes them, as in the tests of models."""
+"""PyTorch, and calls as a user makes them, as in the tests of models."""
 
-from models.conftest import unchecked
+from models.conftest import torch, unchecked
 
-__all__ = ["unchecked"]
+__all__ = ["torch", "unchecked"]

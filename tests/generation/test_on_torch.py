@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", reason="the PyTorch engine needs PyTorch (e
 
 from clearformer.engines.torch import devices  # noqa: E402
 
-pytestmark = pytest.mark.usefixtures("unchecked")
+pytestmark = pytest.mark.usefixtures("unchecked", "torch")
 
 WAYS = [
     *(pytest.param(Sampling(temperature), id=f"T={temperature}") for temperature in (0.0, 1.0)),

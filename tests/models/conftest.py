@@ -5,6 +5,10 @@ from types import ModuleType
 import jaxtyping
 import pytest
 
+from engines.conftest import one_thread_of_pytorch
+
+__all__ = ["one_thread_of_pytorch", "torch", "unchecked"]
+
 
 @pytest.fixture
 def torch() -> ModuleType:

@@ -55,8 +55,9 @@ def test_a_run_on_data_is_the_run_on_the_text(tmp_path, text_file, kind, vocab):
     ).read_bytes()
     assert one.evaluate() == other.evaluate() == one.evaluate(data) == other.evaluate(data)
     assert cf.load(other.path).evaluate() == one.evaluate()
-    samples = [(run.path / "samples.txt").read_bytes() for run in (one, other)]
-    assert samples[0] == samples[1]
+    # the last one: earlier ones are left out where a busy machine makes evaluations dear
+    samples = [(run.path / "samples.txt").read_text("utf-8") for run in (one, other)]
+    assert samples[0].rpartition("=== step")[2] == samples[1].rpartition("=== step")[2] != ""
 
 
 def test_it_can_be_named_in_every_way(tmp_path, data):

@@ -30,7 +30,7 @@ def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("trained")
     (folder / "tiny.txt").write_text(TEXT, "utf-8")
     for engine, recipe in product(ENGINES, RECIPES):
-        dials = {**DIALS, "layers": 2, "steps": 60, "recipe": recipe}
+        dials = {**DIALS, "layers": 2, "steps": 20, "recipe": recipe}
         cf.train(folder / "tiny.txt", out=folder / engine / recipe, **HOW[engine], **dials)
     return folder
 
@@ -46,14 +46,15 @@ def pair(request, trained):
 
 
 @pytest.mark.filterwarnings("ignore:this model sees:UserWarning")
-@pytest.mark.parametrize("how", [{"temperature": 0.0}, {"seed": 3}, {"seed": 4, "top_p": 0.9}])
-@pytest.mark.parametrize("cached", [True, False])
-def test_both_write_the_same_text(pair, how, cached):
+@pytest.mark.parametrize(
+    "how", [{"temperature": 0.0}, {"seed": 3, "cached": False}, {"seed": 4, "top_p": 0.9}]
+)
+def test_both_write_the_same_text(pair, how):
     """Also where it is drawn: both draw with NumPy's luck, from shares equal to about 1e-6.
 
     So another token is chosen with a chance of about 1e-6, and which it is here does not change.
     """
-    texts = [run.generate("the ", 40, cached=cached, **how) for run in pair]
+    texts = [run.generate("the ", 40, **how) for run in pair]
     assert texts[0] == texts[1]
     assert len(texts[0]) == 40
 

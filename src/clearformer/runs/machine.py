@@ -20,7 +20,7 @@ BYTES_PER_PARAMETER = 16
 """A weight, its gradient and two averages, in float32."""
 
 Decided = tuple[Execution, tuple[str, ...]]
-"""And notes that say it."""
+"""How a run is computed, and notes that say it."""
 
 
 @contextmanager

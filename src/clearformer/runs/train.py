@@ -25,17 +25,15 @@ from clearformer.runs.material import material_of, material_of_run
 from clearformer.runs.run import Run, model_configuration, require_model, start_token
 from clearformer.runs.sources import require_same_text, require_text
 from clearformer.text.corpus import Corpus
-from clearformer.text.tokenizer import load_tokenizer, save_tokenizer
+from clearformer.text.tokenizer import load_tokenizer, tokenizer_file
 from clearformer.training import saves
 from clearformer.training.checkpoint import (
     Checkpoint,
     latest_model,
     load_checkpoint,
     load_latest,
-    remove_stale,
 )
 from clearformer.training.events import Reporter, Start
-from clearformer.training.lock import RunLock
 from clearformer.training.loop import Loop
 from clearformer.training.objective import next_token_loss
 from clearformer.training.options import TrainingOptions
@@ -152,9 +150,9 @@ def _begin(
     del material  # its ids are enough from here on
     folder = _created(out, name, ranks)
     try:
-        with RunLock(folder.path) if ranks.rank == 0 else nullcontext():
+        with folder.locked() if ranks.rank == 0 else nullcontext():
             if ranks.rank == 0:
-                save_tokenizer(prepared.tokenizer, folder.tokenizer_path)
+                folder.write_tokenizer(tokenizer_file(prepared.tokenizer))
                 folder.write_configuration(document)
             prepared = replace(prepared, notes=(*prepared.notes, *notes))
             start = int(document["start_token"])
@@ -210,12 +208,12 @@ def _resume(
     require_the_same(ranks, material.fingerprint, "another text")
     require_the_same(ranks, [longer.to_json(), configuration.to_json()], "other dials")
     del material  # its ids are enough from here on
-    with RunLock(folder.path) if ranks.rank == 0 else nullcontext():
+    with folder.locked() if ranks.rank == 0 else nullcontext():
         changed = {"training": longer.to_json(), **asdict(execution)}
 
         def made_ready() -> None:
-            for name in remove_stale(folder.checkpoints):
-                reporter.note(f"{name}, left by an interrupted save, was removed")
+            for name in folder.remove_stale():
+                reporter.note(f"{name}, left half-written, was removed")
             _refuse_shorter(folder, longer)
             if {**document, **changed} != document:  # so that the next resume goes on alike
                 folder.write_configuration({**document, **changed})

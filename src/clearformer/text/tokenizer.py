@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
 
@@ -94,23 +95,28 @@ def tokenizer_class(kind: str) -> TokenizerClass:
     return _CLASSES[kind]
 
 
+def tokenizer_file(tokenizer: Tokenizer) -> bytes:
+    """What a file that holds `tokenizer` consists of: one line of JSON in ASCII."""
+    document = {"format": FORMAT, "version": VERSION, "kind": tokenizer.kind, **tokenizer.to_json()}
+    return json.dumps(document, allow_nan=False).encode("ascii") + b"\n"
+
+
 def save_tokenizer(tokenizer: Tokenizer, path: Path) -> None:
     """Writes `tokenizer` to `path` as JSON; the file is complete or absent.
 
     Raises:
         TokenizerError: the file cannot be written.
     """
-    document = {"format": FORMAT, "version": VERSION, "kind": tokenizer.kind, **tokenizer.to_json()}
     unfinished = path.with_name(path.name + ".tmp")
     try:
-        with unfinished.open("w", encoding="ascii", newline="\n") as file:
-            json.dump(document, file, allow_nan=False)
-            file.write("\n")
+        with unfinished.open("wb") as file:
+            file.write(tokenizer_file(tokenizer))
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(path)
     except OSError as fault:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
         raise TokenizerError(f"cannot write the tokenizer {path}: {fault.strerror}") from None
 
 

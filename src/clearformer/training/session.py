@@ -141,6 +141,7 @@ class Session:
         folder, state = self.folder.checkpoints, self._state()
 
         def write() -> None:
+            self.folder.require_own()
             save_checkpoint(folder, loop.step, model=model, optimizer=optimizer, state=state)
 
         self.ranks.first(write)

@@ -16,6 +16,9 @@ class Unwritten:
         """Folder of the saves."""
         return self.path / "checkpoints"
 
+    def require_own(self) -> None:
+        """Rank 0 looks."""
+
     def log(self, entry: Mapping[str, object]) -> None:
         """Rank 0 logs."""
 

@@ -76,7 +76,7 @@ def _compiled(
         ConfigurationError: it is wished and cannot be.
     """
     if wish.compiled is False:
-        return False, ", as asked"
+        return False, ""
     costs = COMPILING_SECONDS + COMPILING_AGAIN_SECONDS * (work.shapes(workers * wish.ranks) - 1)
     if not wish.compiled and seconds * COMPILING_GAIN <= costs:
         saved = max(round(seconds * COMPILING_GAIN), 1)
