@@ -395,7 +395,7 @@ def test_what_is_no_text_is_refused_as_train_refuses_it(tmp_path, raw, workers):
     with pytest.raises(TextError) as expected:
         prepare_in_memory(
             read_corpus(path), kind="characters", vocabulary=None, dials={"context": 2},
-            options=TrainingOptions(), workers=1,
+            options=TrainingOptions(), fits=lambda _: None,
         )  # fmt: skip
     assert refused(TextError, path, tmp_path / "data", workers=workers) == str(expected.value)
     assert not (tmp_path / "data").exists()
