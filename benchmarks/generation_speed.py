@@ -22,7 +22,6 @@ from clearformer.generation.sampling import Sampling
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import RECIPES, SIZES, ModelConfiguration, Recipe
 from clearformer.models.decoder import Decoder
-from clearformer.training.preparation import model_dials
 from interleave import Side, Work, blas_threads, measure
 from report import Report
 
@@ -46,9 +45,7 @@ class Setting:
     @property
     def configuration(self) -> ModelConfiguration:
         """The model."""
-        return ModelConfiguration(
-            self.vocabulary, **model_dials(self.size, {"recipe": self.recipe})
-        )
+        return ModelConfiguration(self.vocabulary, recipe=self.recipe, **SIZES[self.size])
 
     def model(self) -> Decoder:
         """Random weights; those that training starts at zero are random, too."""

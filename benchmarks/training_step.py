@@ -21,14 +21,13 @@ from clearformer.engines.choose import learner_of
 from clearformer.engines.execution import PRECISIONS, Execution
 from clearformer.engines.memory import keep_freed_memory
 from clearformer.models.build import build_decoder
-from clearformer.models.configuration import RECIPES, ModelConfiguration, Recipe
+from clearformer.models.configuration import RECIPES, SIZES, ModelConfiguration, Recipe
 from clearformer.models.decoder import Decoder
 from clearformer.text.batches import Batches
 from clearformer.training.loop import Loop
-from clearformer.training.objective import next_token_loss
+from clearformer.training.next_token import next_token_loss
 from clearformer.training.optimizers import AdamW, AdamWSettings
 from clearformer.training.options import TrainingOptions
-from clearformer.training.preparation import model_dials
 from clearformer.training.products import product_shapes, step_flops
 from interleave import Side, Work, blas_threads, measure
 from report import Report
@@ -62,7 +61,7 @@ class Setting:
     @property
     def configuration(self) -> ModelConfiguration:
         """The model."""
-        return ModelConfiguration(VOCABULARY, **model_dials(self.size, {"recipe": self.recipe}))
+        return ModelConfiguration(VOCABULARY, recipe=self.recipe, **SIZES[self.size])
 
     @property
     def options(self) -> TrainingOptions:

@@ -21,7 +21,7 @@ from clearformer.tensor import Float, Tensor
 from clearformer.text import Batches, build_tokenizer
 from clearformer.training.events import Reporter
 from clearformer.training.loop import Loop
-from clearformer.training.objective import next_token_loss
+from clearformer.training.next_token import next_token_loss
 from clearformer.training.optimizers import AdamW, AdamWSettings
 from clearformer.training.options import TrainingOptions
 

@@ -13,7 +13,7 @@ from clearformer.generation.generate import generate
 from clearformer.generation.sampling import Sampling
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration
-from clearformer.training.objective import next_token_loss
+from clearformer.training.next_token import next_token_loss
 from clearformer.training.options import TrainingOptions
 
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"

@@ -16,7 +16,7 @@ from clearformer.engines.dispatch import array_of
 from clearformer.engines.execution import Execution
 from clearformer.errors import ConfigurationError, ShapeError
 from clearformer.models.part import Part
-from clearformer.training.objective import next_token_loss
+from clearformer.training.next_token import next_token_loss
 from clearformer.training.optimizers import AdamW, AdamWSettings
 from models.decoders import VARIANTS, both_recipes
 from models.learners import batch, learner_of

@@ -8,7 +8,7 @@ import pytest
 from clearformer.engines import choose
 from clearformer.engines.execution import Execution
 from clearformer.models.configuration import ModelConfiguration
-from clearformer.training.objective import next_token_loss
+from clearformer.training.next_token import next_token_loss
 from engines.runners import needs_torch
 from models.decoders import random_decoder, random_ids
 

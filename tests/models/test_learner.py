@@ -10,7 +10,7 @@ import pytest
 
 from clearformer import ops
 from clearformer.engines.dispatch import array_of
-from clearformer.training.objective import next_token_loss
+from clearformer.training.next_token import next_token_loss
 from models.decoders import (
     VARIANTS,
     both_recipes,

@@ -14,7 +14,7 @@ from clearformer.text.batches import Batches
 from clearformer.training.evaluation import evaluate
 from clearformer.training.judged import Judged
 from clearformer.training.loop import Loop
-from clearformer.training.objective import next_token_loss
+from clearformer.training.next_token import next_token_loss
 from clearformer.training.optimizers import AdamW, AdamWSettings
 from clearformer.training.options import TrainingOptions
 

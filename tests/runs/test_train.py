@@ -238,7 +238,7 @@ def test_a_run_that_failed_before_its_first_save_leaves_nothing(tmp_path, text_f
     def fail(*_):
         raise MemoryError
 
-    monkeypatch.setattr(training_of_runs, "build_decoder", fail)
+    monkeypatch.setattr(training_of_runs, "build", fail)
     before = files_in(tmp_path)
     with pytest.raises(MemoryError):
         cf.train(text_file, out=tmp_path / "deep" / "run", **DIALS)

@@ -13,7 +13,7 @@ from clearformer.engines.torch.replicated import Replicated
 from clearformer.engines.torch.sharded import Sharded
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration
-from clearformer.training.objective import next_token_loss
+from clearformer.training.next_token import next_token_loss
 
 WAYS = {"replicate": Replicated, "shard": Sharded}
 

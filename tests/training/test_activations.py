@@ -10,7 +10,7 @@ from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration
 from clearformer.training.activations import kept_by_torch
 from clearformer.training.gpu_memory import gpu_memory
-from clearformer.training.objective import next_token_loss
+from clearformer.training.next_token import next_token_loss
 from models.decoders import VARIANTS
 
 ROWS = 3

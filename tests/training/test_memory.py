@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from clearformer.errors import ConfigurationError
-from clearformer.models.configuration import LARGEST, ModelConfiguration
+from clearformer.models.configuration import ModelConfiguration
+from clearformer.models.kind import LARGEST
 from clearformer.training import memory
 from clearformer.training.memory import in_words, machine_bytes, require_memory, training_bytes
 from clearformer.training.options import TrainingOptions

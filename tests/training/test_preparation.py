@@ -5,13 +5,14 @@ import re
 import pytest
 
 from clearformer.errors import ConfigurationError, TextError
-from clearformer.models.configuration import SIZES
+from clearformer.models.configuration import SIZES, ModelConfiguration
+from clearformer.models.kinds import kind_named
 from clearformer.text.corpus import Corpus
 from clearformer.text.tokenizer import KINDS
 from clearformer.text.words import UNK
 from clearformer.training import memory, preparation
 from clearformer.training.options import TrainingOptions
-from clearformer.training.preparation import model_dials, prepare
+from clearformer.training.preparation import model_for, prepare
 from training import tiny
 
 
@@ -57,7 +58,7 @@ def test_notes_of_the_text_come_first():
         corpus,
         kind="characters",
         vocabulary=None,
-        dials=tiny.DIALS | {"context": 5000},
+        model=model_for(kind_named("decoder"), None, tiny.DIALS | {"context": 5000}),
         options=TrainingOptions(batch=2),
         fits=lambda _: None,
     )
@@ -163,10 +164,18 @@ def test_the_vocabulary_that_was_found_counts_too(monkeypatch):
 
 
 def test_a_size_sets_all_parts_and_each_can_be_set_by_itself():
-    assert model_dials(None, {}) == SIZES["small"]
-    assert model_dials("tiny", {"layers": 7, "heads": None}) == {**SIZES["tiny"], "layers": 7}
+    decoder = kind_named("decoder")
+    assert model_for(decoder, None, {})(9) == ModelConfiguration(9, **SIZES["small"])
+    mixed = {**SIZES["tiny"], "layers": 7}
+    given = {"layers": 7, "heads": None}
+    assert model_for(decoder, "tiny", given)(9) == ModelConfiguration(9, **mixed)
 
 
 def test_a_size_that_does_not_exist_is_refused_with_those_that_do():
     with pytest.raises(ConfigurationError, match="tiny, small, medium, large; got 'huge'"):
-        model_dials("huge", {})
+        model_for(kind_named("decoder"), "huge", {})
+
+
+def test_a_dial_of_another_kind_is_refused_with_those_there_are():
+    with pytest.raises(ConfigurationError, match="kind decoder has no order; it has layers, heads"):
+        model_for(kind_named("decoder"), None, {"order": 3})

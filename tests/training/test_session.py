@@ -14,6 +14,7 @@ from clearformer.errors import NotFiniteError, RunError
 from clearformer.training import session as sessions
 from clearformer.training.checkpoint import load_latest, save_checkpoint
 from clearformer.training.events import Reporter
+from clearformer.training.objectives import objective_of
 from clearformer.training.options import TrainingOptions
 from clearformer.training.run_folder import RunFolder
 from clearformer.training.session import Session
@@ -56,7 +57,9 @@ def session(path, ready=None, reporter=None, *, workers=1, sample=None, **option
     folder = RunFolder.open(path) if path.exists() else RunFolder.create(path)
     if not (path / "run.json").exists():
         folder.write_configuration({"test": True})
-    made = Session(folder, ready, chosen, pupil, reporter or Reporter(), sample)
+    made = Session(
+        folder, ready, chosen, pupil, objective_of(ready.model), reporter or Reporter(), sample
+    )
     if (path / "checkpoints").exists():
         made.restore(load_latest(path / "checkpoints"))
     return made

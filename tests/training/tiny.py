@@ -8,14 +8,15 @@ import numpy as np
 
 from clearformer.engines.numpy import Learner
 from clearformer.models.build import build_decoder
+from clearformer.models.kinds import KINDS
 from clearformer.text.batches import Batches
 from clearformer.text.corpus import Corpus
 from clearformer.training.loop import Loop
 from clearformer.training.memory import require_memory
-from clearformer.training.objective import next_token_loss
+from clearformer.training.next_token import next_token_loss
 from clearformer.training.optimizers import AdamW, AdamWSettings
 from clearformer.training.options import TrainingOptions
-from clearformer.training.preparation import Prepared, prepare
+from clearformer.training.preparation import Prepared, model_for, prepare
 
 TEXT = "the cat sat on the mat; the dog ran to the cat. " * 12
 
@@ -40,7 +41,7 @@ def prepared(
         corpus(text),
         kind=kind,
         vocabulary=vocabulary,
-        dials=DIALS | dials,
+        model=model_for(KINDS["decoder"], None, DIALS | dials),
         options=chosen,
         fits=lambda model: require_memory(model, chosen.batch, 1, chosen.accumulation),
     )

@@ -14,7 +14,7 @@ from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration, Recipe
 from clearformer.text.batches import Batches
 from clearformer.training.loop import Loop
-from clearformer.training.objective import next_token_loss
+from clearformer.training.next_token import next_token_loss
 from clearformer.training.optimizers import AdamW, AdamWSettings
 from clearformer.training.options import TrainingOptions
 from clearformer.verification.tiny_model import RECIPES

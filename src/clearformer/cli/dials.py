@@ -9,6 +9,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import click
 
+from clearformer.models.kinds import KINDS
+
 LAST = "Other options"
 
 
@@ -66,6 +68,21 @@ def dials(
         return command
 
     return add
+
+
+def dials_of_kinds(command: Any) -> Any:
+    """Adds the flags of all kinds of model, those of the first kind first, each once."""
+    kinds, known = list(KINDS.values()), {"vocabulary"}
+    adding = []
+    for kind in kinds:
+        named = "The model" if kind is kinds[0] else f"Of kind {kind.name}"
+        adding.append(
+            dials(kind.configuration, named, choices=kind.choices, leave_out=tuple(known))
+        )
+        known |= set(kind.dials)
+    for add in reversed(adding):
+        command = add(command)
+    return command
 
 
 def _plain_type(annotation: Any) -> Any:

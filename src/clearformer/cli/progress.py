@@ -48,14 +48,11 @@ class TrainingDisplay(Reporter):
             "judged by"
         )
         self._print(f"Tokens {start.tokenizer}, vocabulary {model.vocabulary:,}")
-        self._print(
-            f"Model  {model.recipe} decoder, {model.parameter_count:,} parameters: "
-            f"{model.layers} layers, {model.heads} heads,"
-        )
-        self._print(f"       embed {model.embed}, context {model.context}")
+        sizes = model.in_words.replace("\n", f"\n{' ' * 7}")
+        self._print(f"Model  {model.title}, {model.parameter_count:,} parameters: {sizes}")
         length = f"{start.steps:,} steps" if start.steps else f"{start.minutes:g} minutes"
         self._print(
-            f"Train  {length} of {start.batch} × {model.context} tokens on {start.workers} "
+            f"Train  {length} of {start.batch} × {model.window} tokens on {start.workers} "
             f"thread{'s' * (start.workers > 1)}; Ctrl-C stops and saves"
         )
         self._print(f"Run    {printable(str(start.folder))}\n")

@@ -6,10 +6,11 @@ from typing import Any
 
 import click
 
-from clearformer.cli.dials import Section, SectionedCommand, dials
+from clearformer.cli.dials import Section, SectionedCommand, dials, dials_of_kinds
 from clearformer.cli.output import json_option, perplexity_in_words, printable, show_json
 from clearformer.engines.execution import ENGINES, PARALLEL, PRECISIONS
-from clearformer.models.configuration import CHOICES, SIZES, ModelConfiguration
+from clearformer.models.configuration import SIZES
+from clearformer.models.kinds import DEFAULT, KINDS
 from clearformer.training.options import TrainingOptions
 
 
@@ -35,14 +36,14 @@ from clearformer.training.options import TrainingOptions
     "--vocab", type=int, cls=Section, section="The run", help="At most so many different tokens."
 )
 @click.option(
-    "--model", type=click.Choice(["decoder"]), default="decoder", cls=Section, section="The run",
-    help="The kind of model.  [default: decoder]",
+    "--model", type=click.Choice(list(KINDS)), cls=Section, section="The run",
+    help=f"The kind of model.  [default: {DEFAULT}]",
 )  # fmt: skip
 @click.option(
     "--size", type=click.Choice(list(SIZES)), cls=Section, section="The model",
     help="All sizes at once; each can be set by itself, too.  [default: small]",
 )  # fmt: skip
-@dials(ModelConfiguration, "The model", choices=CHOICES, leave_out=("vocabulary",))
+@dials_of_kinds
 @dials(TrainingOptions, "Training")
 @click.option(
     "--engine", type=click.Choice(ENGINES), cls=Section, section="The machine",
@@ -72,7 +73,7 @@ def train(
     encoding: str,
     tokenizer: str | None,
     vocab: int | None,
-    model: str,
+    model: str | None,
     engine: str | None,
     size: str | None,
     as_json: bool,
@@ -100,6 +101,7 @@ def train(
             list(text) or None,
             out=out,
             resume=resume,
+            model=model,
             size=size,
             tokenizer=tokenizer,
             vocab=vocab,

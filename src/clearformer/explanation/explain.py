@@ -103,7 +103,7 @@ def _of_run(run: "Run | str | Path", sentence: str) -> Subject:
     if not len(run.tokenizer.encode(sentence)):
         raise TextError("nothing in the sentence is in this model's vocabulary; try other words")
     ids, notes = run.prompt(sentence).ids, run.unknown_notes(sentence)
-    context = run.configuration.context
+    context = run.configuration.window
     if len(ids) > context:
         notes = (
             *notes,

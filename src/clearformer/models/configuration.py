@@ -1,14 +1,15 @@
-"""What a model is made of: sizes and recipe, checked when made, saved beside the weights."""
+"""What a decoder is made of: sizes and recipe, checked when made, saved beside the weights."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal
 
 from clearformer.errors import ConfigurationError
+from clearformer.models.kind import Configuration, check_choice, check_dropout, check_size
 
 Recipe = Literal["modern", "classic"]
 
-SIZES: Mapping[str, Mapping[str, int]] = {
+SIZES: Mapping[str, Mapping[str, Any]] = {
     "tiny": {"layers": 2, "heads": 2, "embed": 64, "context": 32},
     "small": {"layers": 4, "heads": 4, "embed": 128, "context": 64},
     "medium": {"layers": 6, "heads": 6, "embed": 384, "context": 256},
@@ -41,15 +42,13 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "activation": ("gelu", "squared_relu", "swiglu"),
 }
 
-LARGEST = 2**40  # no size of a model comes near; keeps every product below exact
-
 
 @dataclass(frozen=True)
-class ModelConfiguration:
+class ModelConfiguration(Configuration):
     """Sizes and pieces of a decoder; what is None follows from the rest (see `completed`)."""
 
-    vocabulary: int
-    """Tokens the model knows."""
+    kind: ClassVar[str] = "decoder"
+
     layers: int = 4
     """Blocks, one above the other."""
     heads: int = 4
@@ -85,21 +84,20 @@ class ModelConfiguration:
 
     def _check_types(self) -> None:
         for name in ("vocabulary", "layers", "heads", "embed", "context"):
-            _check_size(name, getattr(self, name))
+            check_size(name, getattr(self, name))
         for name in ("key_value_heads", "hidden"):
             if getattr(self, name) is not None:
-                _check_size(name, getattr(self, name))
+                check_size(name, getattr(self, name))
         for name, known in CHOICES.items():
             value = getattr(self, name)
-            if value not in known and not (value is None and name != "recipe"):
-                raise ConfigurationError(f"{name} must be one of {', '.join(known)}; got {value!r}")
+            if value is not None or name == "recipe":
+                check_choice(name, value, known)
         for name in ("query_key_norm", "bias", "tied"):
             if getattr(self, name) not in (True, False, None):
                 raise ConfigurationError(
                     f"{name} must be true or false; got {getattr(self, name)!r}"
                 )
-        if not (isinstance(self.dropout, int | float) and 0 <= self.dropout < 1):
-            raise ConfigurationError(f"dropout must be at least 0 and below 1; got {self.dropout}")
+        check_dropout(self.dropout)
 
     def _check_heads(self) -> None:
         rotary = self.completed.positions == "rotary"
@@ -160,30 +158,24 @@ class ModelConfiguration:
         blocks = c.layers * (attention + feed_forward + 2 * norm)
         return c.vocabulary * c.embed + blocks + norm + output
 
-    def to_json(self) -> dict[str, Any]:
-        """A dictionary for JSON, complete, so that later versions read what this one meant."""
-        return asdict(self.completed)
+    @property
+    def window(self) -> int:
+        """A decoder is trained on windows as long as what it sees at once."""
+        return self.context
 
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> "ModelConfiguration":
-        """The configuration in a document; an unknown key is refused.
+    @property
+    def title(self) -> str:
+        """With its recipe."""
+        return f"{self.recipe} decoder"
 
-        Raises:
-            ConfigurationError: naming what was wrong.
-        """
-        known = {field.name for field in fields(cls)}
-        unknown = sorted(set(document) - known)
-        if unknown or "vocabulary" not in document:
-            raise ConfigurationError(
-                f"model configuration: unknown {unknown}" if unknown else "vocabulary is missing"
-            )
-        return cls(**document)
-
-
-def _check_size(name: str, value: Any) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST:
-        limit = f"at most {LARGEST:,}" if isinstance(value, int) and value > 1 else "at least 1"
-        raise ConfigurationError(f"{name} must be a whole number of {limit}; got {value!r}")
+    @property
+    def in_words(self) -> str:
+        """Layers, heads and widths."""
+        c = self.completed
+        return (
+            f"{c.layers} layer{'s' * (c.layers > 1)}, {c.heads} head{'s' * (c.heads > 1)},\n"
+            f"embed {c.embed}, context {c.context}"
+        )
 
 
 def _given(value: int | None) -> int:

@@ -42,8 +42,18 @@ class Decoder(Part):
             cache: keys and values of the positions before; extended by this call.
             rng: draws dropout; None outside training.
         """
+        return self.from_vectors(tap("embedding", self.embedding(ids)), tap, cache, rng)
+
+    def from_vectors(
+        self,
+        x: Float[Tensor, "batch seq embed"],
+        tap: Tap = silent,
+        cache: KeyValueCache | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> Float[Tensor, "batch seq vocab"]:
+        """The same from the vectors of the embedding on: their gradient can be asked for."""
         start = cache.length if cache else 0
-        x = self.positions(tap("embedding", self.embedding(ids)), start, tap)
+        x = self.positions(x, start, tap)
         x = self.dropout(x, rng)
         for number, block in enumerate(self.blocks):
             layer = cache.layers[number] if cache else None

@@ -1,17 +1,17 @@
 """A prepared text, a folder of ids, as what a run is trained on; all as for a text in memory."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from clearformer.corpora.data_folder import Data
 from clearformer.errors import ConfigurationError, TextError
-from clearformer.models.configuration import ModelConfiguration
+from clearformer.models.kind import Configuration
 from clearformer.runs.sources import is_unicode
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.training.judged import Judged
 from clearformer.training.options import TrainingOptions
-from clearformer.training.preparation import Prepared, fit
+from clearformer.training.preparation import ModelFor, Prepared, fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +62,9 @@ class DataMaterial:
         self,
         kind: str | None,
         vocabulary: int | None,
-        dials: Mapping[str, Any],
+        model: ModelFor,
         options: TrainingOptions,
-        fits: Callable[[ModelConfiguration], None],
+        fits: Callable[[Configuration], None],
     ) -> Prepared:
         """Everything a new run needs: fits a model to the ids that are there.
 
@@ -90,13 +90,13 @@ class DataMaterial:
             self.data.validation,
             notes=self.notes,
             vocabulary=plan.asked,
-            dials=dials,
+            model=model,
             options=options,
             fits=fits,
         )
 
     def prepared_again(
-        self, tokenizer: Tokenizer, model: ModelConfiguration, notes: Sequence[str]
+        self, tokenizer: Tokenizer, model: Configuration, notes: Sequence[str]
     ) -> Prepared:
         """The same for a run that goes on: the ids are there."""
         validation = self.validation(tokenizer)

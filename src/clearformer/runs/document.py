@@ -17,9 +17,6 @@ from clearformer.training.preparation import Prepared
 from clearformer.training.run_folder import RunFolder
 from clearformer.version import __version__
 
-KIND = "decoder"
-"""The kind of model that a run holds."""
-
 
 def document_of(
     corpus: Mapping[str, Any],
@@ -29,7 +26,7 @@ def document_of(
 ) -> dict[str, Any]:
     """What run.json holds; `corpus` is what it keeps of the text."""
     return {
-        "kind": KIND,
+        "kind": prepared.model.kind,
         "model": prepared.model.to_json(),
         "training": options.to_json(),
         **asdict(execution),

@@ -7,12 +7,18 @@ from clearformer.engines.execution import Wish
 from clearformer.engines.ranks import Alone, processes_on_machine
 from clearformer.engines.threads import suitable_workers
 from clearformer.models.configuration import ModelConfiguration
+from clearformer.models.kind import Configuration
 from clearformer.training.activations import WIDE
 from clearformer.training.gpu_memory import gpu_memory
-from clearformer.training.memory import machine_bytes, refuse_too_large, require_memory
+from clearformer.training.memory import (
+    machine_bytes,
+    refuse_too_large,
+    require_memory,
+    training_bytes,
+)
 from clearformer.training.options import TrainingOptions
 
-Fits = Callable[[ModelConfiguration], None]
+Fits = Callable[[Configuration], None]
 """Raises ConfigurationError for a model that needs more memory than there is."""
 
 
@@ -22,10 +28,12 @@ def fitting(asked: Wish, options: TrainingOptions, ranks: Alone) -> Fits:
     if (asked.engine or "numpy") == "numpy":
         return lambda model: require_memory(model, options.batch, workers, options.accumulation)
 
-    def on_pytorch(model: ModelConfiguration) -> None:
+    def on_pytorch(model: Configuration) -> None:
         refuse_too_large(
             model,
-            pytorch_bytes(model, asked, options, ranks.ranks),
+            pytorch_bytes(model, asked, options, ranks.ranks)
+            if isinstance(model, ModelConfiguration)
+            else training_bytes(model, options.batch, workers, options.accumulation),
             _bytes_there(asked.device),
             f"batch={options.batch}, accumulation={options.accumulation}, processes={ranks.ranks}",
         )

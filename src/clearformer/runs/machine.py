@@ -12,7 +12,9 @@ from clearformer.engines.ranks import Alone, place_here
 from clearformer.engines.threads import suitable_workers
 from clearformer.errors import ClearformerError, ElsewhereError, RunError
 from clearformer.models.configuration import ModelConfiguration
+from clearformer.models.kind import Configuration
 from clearformer.training.loop import STEPS
+from clearformer.training.objectives import objective_of
 from clearformer.training.options import TrainingOptions
 from clearformer.training.products import step_flops
 
@@ -51,9 +53,7 @@ def require_the_same(ranks: Alone, thing: object, named: str) -> None:
         raise RunError(f"rank {other} has {named} than rank 0; all ranks need the same")
 
 
-def settled(
-    asked: Wish, options: TrainingOptions, model: ModelConfiguration, ranks: Alone
-) -> Decided:
+def settled(asked: Wish, options: TrainingOptions, model: Configuration, ranks: Alone) -> Decided:
     """Decides what was left open, and says it.
 
     Raises:
@@ -67,7 +67,7 @@ def settled_again(
     asked: Wish,
     before: Execution,
     options: TrainingOptions,
-    model: ModelConfiguration,
+    model: Configuration,
     ranks: Alone,
 ) -> Decided:
     """The same for a run that goes on: as before, but for what was asked and what is not here.
@@ -103,14 +103,21 @@ def _workers(options: TrainingOptions) -> int:
     return options.workers or suitable_workers(options.batch)
 
 
-def work_of(options: TrainingOptions, model: ModelConfiguration) -> Work:
+def work_of(options: TrainingOptions, model: Configuration) -> Work:
     """How much a whole run computes, and in what portions."""
     steps = options.steps or (0 if options.minutes else STEPS)
     return Work(
-        operations=float(steps * step_flops(model, options.batch)),
+        operations=float(steps * step_operations(model, options.batch)),
         minutes=options.minutes or 0.0,
         rows=options.batch,
         parts=options.accumulation,
-        draws=model.dropout > 0,
+        draws=model.drops or not objective_of(model).compiles,
         memory=BYTES_PER_PARAMETER * model.parameter_count,
     )
+
+
+def step_operations(model: Configuration, batch: int) -> int:
+    """Multiplications and additions in the products of one step."""
+    if isinstance(model, ModelConfiguration):
+        return step_flops(model, batch)
+    return model.operations(batch)

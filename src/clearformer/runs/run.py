@@ -14,16 +14,15 @@ from clearformer.engines.threads import spread_of, threads_for_generation
 from clearformer.errors import ConfigurationError, RunError, TextError
 from clearformer.generation.generate import generate
 from clearformer.generation.sampling import Sampling
-from clearformer.models.build import build_decoder
-from clearformer.models.configuration import ModelConfiguration
-from clearformer.models.decoder import Decoder
-from clearformer.runs.document import KIND
+from clearformer.models.kind import Configuration
+from clearformer.models.kinds import KINDS, build
 from clearformer.runs.material import material_of, material_of_run
 from clearformer.text.stream import TextStream
 from clearformer.text.tokenizer import Tokenizer, load_tokenizer
 from clearformer.training.checkpoint import Checkpoint, latest_model
-from clearformer.training.evaluation import Evaluation, evaluate, rows_for
+from clearformer.training.evaluation import Evaluation
 from clearformer.training.judged import Judged
+from clearformer.training.objectives import objective_of
 from clearformer.training.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -50,9 +49,9 @@ class Prompt:
 class Run:
     """A trained model and everything that belongs to it."""
 
-    model: Decoder
+    model: Any
     tokenizer: Tokenizer
-    configuration: ModelConfiguration
+    configuration: Configuration
     path: Path
     """The run folder."""
     step: int
@@ -107,7 +106,7 @@ class Run:
         """The ids of a prompt, and what a person should know before `tokens` more follow."""
         notes = list(self.unknown_notes(text))
         ids = tuple(int(i) for i in self.tokenizer.encode(text)) or (self.start_token,)
-        context = self.configuration.context
+        context = self.configuration.window
         if len(ids) > context:
             notes.append(
                 f"the prompt has {len(ids)} tokens and this model sees {context} at once: "
@@ -151,7 +150,7 @@ class Run:
             self.model,
             prompt.ids,
             tokens,
-            context=self.configuration.context,
+            context=self.configuration.window,
             sampling=sampling,
             rng=np.random.default_rng(seed),
             cached=cached,
@@ -182,10 +181,10 @@ class Run:
             RunError: if the run's own text is gone or has changed.
             ConfigurationError: if the context is out of its range.
         """
-        window = self.configuration.context if context is None else context
-        if not 1 <= window <= self.configuration.context:
+        window = self.configuration.window if context is None else context
+        if not 1 <= window <= self.configuration.window:
             raise ConfigurationError(
-                f"context must be between 1 and the {self.configuration.context} tokens that this "
+                f"context must be between 1 and the {self.configuration.window} tokens that this "
                 f"model sees; got {window}"
             )
         if text is None:
@@ -200,7 +199,7 @@ class Run:
     def _evaluate(
         self, found: Judged, context: int, progress: Callable[[float], None] | None
     ) -> Evaluation:
-        if len(found.ids) < 2:
+        if not found.is_enough:
             raise TextError(
                 f"{len(found.ids)} tokens of the text are in this model's vocabulary; "
                 "at least 2 are needed to measure a loss"
@@ -215,11 +214,10 @@ class Run:
                 stacklevel=3,
             )
         with threads_for_generation(self.configuration.parameter_count):
-            return evaluate(
+            return objective_of(self.configuration).evaluate(
                 self.model,
                 found,
                 context=context,
-                rows=rows_for(context, self.configuration.vocabulary),
                 spread=spread_of(self.model),
                 progress=progress,
             )
@@ -263,19 +261,20 @@ def start_token(folder: RunFolder, tokenizer: Tokenizer) -> int:
     return start
 
 
-def model_configuration(folder: RunFolder, tokenizer: Tokenizer) -> ModelConfiguration:
+def model_configuration(folder: RunFolder, tokenizer: Tokenizer) -> Configuration:
     """The model that run.json describes, checked against the tokenizer beside it."""
     document = folder.configuration
+    kind = document.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise RunError(
+            f"{folder.path}/run.json is of a model of kind {kind!r}; this version knows "
+            f"{', '.join(KINDS)}"
+        )
     try:
-        configuration = ModelConfiguration.from_json(document["model"])  # type: ignore[arg-type]
+        configuration = KINDS[kind].configuration.from_json(document["model"])  # type: ignore[arg-type]
         fingerprint = document["tokenizer"]["fingerprint"]  # type: ignore[index]
     except (KeyError, TypeError, ConfigurationError) as fault:
         raise RunError(f"{folder.path}/run.json is damaged: {fault}") from None
-    if document.get("kind") != KIND:
-        raise RunError(
-            f"{folder.path}/run.json is of a model of kind {document.get('kind')!r}; this version "
-            f"knows {KIND}"
-        )
     if fingerprint != tokenizer.fingerprint:
         raise RunError(
             f"{folder.tokenizer_path} is not the tokenizer this run was trained with: "
@@ -289,7 +288,7 @@ def model_configuration(folder: RunFolder, tokenizer: Tokenizer) -> ModelConfigu
     return configuration
 
 
-def require_model(configuration: ModelConfiguration, saved: Checkpoint) -> None:
+def require_model(configuration: Configuration, saved: Checkpoint) -> None:
     """Refuses a save of another model, also where all shapes are the same."""
     if saved.state.get("model") != configuration.to_json():
         raise RunError(
@@ -298,12 +297,12 @@ def require_model(configuration: ModelConfiguration, saved: Checkpoint) -> None:
         )
 
 
-def model_from(configuration: ModelConfiguration, saved: Checkpoint) -> Decoder:
-    """The decoder with the weights of a save; that they belong to it is checked before."""
+def model_from(configuration: Configuration, saved: Checkpoint) -> Any:
+    """The model with the weights of a save; that they belong to it is checked before."""
     require_model(configuration, saved)
     if sum(array.size for array in saved.model.values()) != configuration.parameter_count:
         raise RunError(f"{saved.path} does not hold the weights of the model in run.json")
-    skeleton = build_decoder(configuration, None)
+    skeleton = build(configuration, None)
     shapes = {name: array.shape for name, array in skeleton.parameters().items()}
     if {name: array.shape for name, array in saved.model.items()} != shapes:
         raise RunError(f"{saved.path} does not hold the weights of the model in run.json")

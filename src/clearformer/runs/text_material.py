@@ -1,16 +1,16 @@
 """A text in memory, as what a run is trained on."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clearformer.models.configuration import ModelConfiguration
+from clearformer.models.kind import Configuration
 from clearformer.text.corpus import Corpus
 from clearformer.text.split import split_text
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.training.judged import Judged, judged
 from clearformer.training.options import TrainingOptions
-from clearformer.training.preparation import VALIDATION, Prepared, prepare
+from clearformer.training.preparation import VALIDATION, ModelFor, Prepared, prepare
 
 DEFAULT_TOKENIZER = "characters"
 
@@ -61,9 +61,9 @@ class TextMaterial:
         self,
         kind: str | None,
         vocabulary: int | None,
-        dials: Mapping[str, Any],
+        model: ModelFor,
         options: TrainingOptions,
-        fits: Callable[[ModelConfiguration], None],
+        fits: Callable[[Configuration], None],
     ) -> Prepared:
         """Everything a new run needs: makes tokenizer and ids.
 
@@ -75,13 +75,13 @@ class TextMaterial:
             self.corpus,
             kind=kind or DEFAULT_TOKENIZER,
             vocabulary=vocabulary,
-            dials=dials,
+            model=model,
             options=options,
             fits=fits,
         )
 
     def prepared_again(
-        self, tokenizer: Tokenizer, model: ModelConfiguration, notes: Sequence[str]
+        self, tokenizer: Tokenizer, model: Configuration, notes: Sequence[str]
     ) -> Prepared:
         """The same for a run that goes on: makes the ids."""
         train_text, validation_text = split_text(self.corpus.text, VALIDATION)

@@ -16,8 +16,7 @@ from clearformer.engines.ranks import Alone
 from clearformer.errors import ConfigurationError, Interrupted, RunError
 from clearformer.generation.generate import generate
 from clearformer.generation.sampling import Sampling
-from clearformer.models.build import build_decoder
-from clearformer.models.configuration import ModelConfiguration
+from clearformer.models.kinds import DEFAULT, KINDS, build, kind_named
 from clearformer.runs.document import document_of, execution_of
 from clearformer.runs.fitting import fitting
 from clearformer.runs.machine import alike, require_the_same, settled, settled_again
@@ -35,16 +34,16 @@ from clearformer.training.checkpoint import (
 )
 from clearformer.training.events import Reporter, Start
 from clearformer.training.loop import Loop
-from clearformer.training.objective import next_token_loss
+from clearformer.training.objectives import objective_of
 from clearformer.training.options import TrainingOptions
-from clearformer.training.preparation import Prepared, model_dials
+from clearformer.training.preparation import ModelFor, Prepared, model_for
 from clearformer.training.run_folder import RunFolder, default_run_path
 from clearformer.training.session import Session
 from clearformer.training.unwritten import Unwritten
 
 SAMPLE_TOKENS = {"characters": 160, "words": 40, "bytepair": 60}  # two lines of a terminal
 
-MODEL_DIALS = {field.name for field in fields(ModelConfiguration)} - {"vocabulary"}
+MODEL_DIALS = {name for kind in KINDS.values() for name in kind.dials}
 TRAINING_DIALS = {field.name for field in fields(TrainingOptions)}
 
 
@@ -53,6 +52,7 @@ def train(
     *,
     out: str | Path | None = None,
     resume: bool = False,
+    model: str | None = None,
     size: str | None = None,
     tokenizer: str | None = None,
     vocab: int | None = None,
@@ -74,6 +74,7 @@ def train(
             for the documentation that Python carries.
         out: the run folder; `runs/NAME` unless given.
         resume: go on with the run in `out`; its text and dials are read from there.
+        model: the kind of model: decoder unless given; see `models.kinds`.
         size: tiny, small, medium or large; each part can be set by itself, too.
         tokenizer: characters (unless given), words or bytepair.
         vocab: at most so many tokens.
@@ -85,7 +86,8 @@ def train(
         parallel: of several processes: replicate (each has the whole model) or shard (each has a
             part of it); replicate, if it fits, unless given.
         reporter: hears of steps, evaluations, samples and saves.
-        dials: fields of `ModelConfiguration` and `TrainingOptions`, such as `layers=2, steps=100`.
+        dials: fields of the kind's configuration, such as `ModelConfiguration`, and of
+            `TrainingOptions`, such as `layers=2, steps=100`.
 
     Raises:
         ConfigurationError: if dials are unknown, out of range, or do not fit together.
@@ -102,7 +104,13 @@ def train(
                 raise ConfigurationError(
                     "resume needs the folder of the run: name it with --out RUN"
                 )
-            chosen = {"size": size, "tokenizer": tokenizer, "vocab": vocab, **model_given}
+            chosen = {
+                "model": model,
+                "size": size,
+                "tokenizer": tokenizer,
+                "vocab": vocab,
+                **model_given,
+            }
             _refuse_changes({**chosen, **training_given})
             folder = RunFolder.open(Path(out))
             asked = replace(asked, engine=engine or execution_of(folder).engine)
@@ -114,9 +122,9 @@ def train(
         if resume:
             return _resume(folder, text, encoding, training_given, asked, heard, ranks)
         recipe = {"tokenizer": tokenizer, "vocab": vocab}
-        dials_of_model = model_dials(size, model_given)
+        chosen_model = model_for(kind_named(model or DEFAULT), size, model_given)
         options = TrainingOptions(**training_given)
-        return _begin(text, out, encoding, recipe, dials_of_model, options, asked, heard, ranks)
+        return _begin(text, out, encoding, recipe, chosen_model, options, asked, heard, ranks)
 
 
 def _begin(
@@ -124,7 +132,7 @@ def _begin(
     out: str | Path | None,
     encoding: str,
     recipe: Mapping[str, Any],
-    dials: Mapping[str, Any],
+    model: ModelFor,
     options: TrainingOptions,
     asked: Wish,
     reporter: Reporter,
@@ -138,7 +146,7 @@ def _begin(
     prepared = material.prepared(
         recipe["tokenizer"],
         recipe["vocab"],
-        dials,
+        model,
         options,
         fitting(asked, options, ranks),
     )
@@ -258,10 +266,11 @@ def _train(
 ) -> Run:
     for note in prepared.notes:
         reporter.note(note)
+    objective = objective_of(prepared.model)
     learner = learner_of(
         execution,
-        build_decoder(prepared.model, np.random.default_rng(options.seed)),
-        next_token_loss,
+        build(prepared.model, np.random.default_rng(options.seed)),
+        objective.loss,
         ranks,
     )
 
@@ -269,7 +278,7 @@ def _train(
         return _sample(current, prepared, start)
 
     written = folder if ranks.rank == 0 else Unwritten(folder.path)
-    session = Session(written, prepared, options, learner, reporter, sample, ranks)
+    session = Session(written, prepared, options, learner, objective, reporter, sample, ranks)
     saved = _latest(folder.checkpoints, ranks)
     if saved is not None:
         for note in saved.notes:
@@ -353,7 +362,7 @@ def _sample(model: Any, prepared: Prepared, start: int) -> str:
         model,
         [start],
         SAMPLE_TOKENS[prepared.tokenizer.kind],
-        context=prepared.model.context,
+        context=prepared.model.window,
         sampling=Sampling(temperature=0.8),
         rng=np.random.default_rng(0),
         never=prepared.tokenizer.control_ids,

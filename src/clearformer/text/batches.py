@@ -46,6 +46,8 @@ class Batches:
     ) -> None:
         """One number is drawn from `rng`; all batches follow from it.
 
+        `targets` tells how many tokens are predicted in a batch, by all processes together.
+
         Args:
             ids: the text, in memory or not.
             context: tokens in a window.
@@ -71,6 +73,7 @@ class Batches:
         self._batch = batch
         self._mine = range(batch * rank // ranks, batch * (rank + 1) // ranks)
         self._key = int(rng.integers(KEYS, dtype=np.uint64))
+        self.targets = batch * context
         self._begin_epoch(0)
 
     @property

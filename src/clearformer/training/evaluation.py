@@ -9,7 +9,7 @@ from typing import Any
 from clearformer.models.measures import perplexity_of
 from clearformer.text.batches import windows
 from clearformer.training.judged import Judged
-from clearformer.training.objective import next_token_loss
+from clearformer.training.next_token import next_token_loss
 
 ROWS = 32
 """Windows in one piece of work: large enough for quick products, small enough to share out."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from clearformer.models.configuration import ModelConfiguration
+from clearformer.models.kind import Configuration
 from clearformer.training.evaluation import Evaluation
 
 
@@ -12,7 +12,7 @@ class Start:
     """A run is about to make its first step, or to go on after `step`."""
 
     folder: Path
-    model: ModelConfiguration
+    model: Configuration
     tokenizer: str
     """Its kind."""
     tokens: int

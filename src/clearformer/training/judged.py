@@ -26,6 +26,14 @@ class Judged:
     unknown_tokens: int = 0
     """How often anything unknown occurs."""
 
+    @property
+    def is_enough(self) -> bool:
+        """Whether there is anything to predict."""
+        return len(self.ids) > 1
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
 
 def judged(tokenizer: Tokenizer, text: str) -> Judged:
     """Reads `text` for an evaluation.

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,8 +12,8 @@ from clearformer.engines.dispatch import array_of
 from clearformer.engines.ranks import Alone
 from clearformer.errors import NotFiniteError
 from clearformer.models.tap import Recorder
-from clearformer.text.batches import Batches
 from clearformer.training.events import Reporter, Step
+from clearformer.training.objective import Source
 from clearformer.training.optimizers import AdamW
 from clearformer.training.options import TrainingOptions
 from clearformer.training.schedule import learning_rate
@@ -39,7 +39,7 @@ class Loop:
     def __init__(
         self,
         learner: Any,
-        batches: Batches,
+        batches: Source,
         optimizer: AdamW,
         options: TrainingOptions,
         ranks: Alone | None = None,
@@ -80,11 +80,11 @@ class Loop:
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # it is looked for below
     def one_step(self) -> tuple[float, float, float]:
         """One update; returns its loss, learning rate and gradient norm."""
-        inputs, targets = self.batches.next()
-        loss = self.ranks.total(self._gradients(inputs, targets))
+        arrays = self.batches.next()
+        loss = self.ranks.total(self._gradients(arrays))
         norm = self.learner.gather()
         if not (math.isfinite(loss) and math.isfinite(norm)):
-            raise NotFiniteError(self._explain_not_finite(loss, inputs))
+            raise NotFiniteError(self._explain_not_finite(loss, arrays))
         if norm > self.options.clip:
             self.learner.scale(self.options.clip / norm)
         # the rate in the middle of this step, so that neither the first nor the last is zero
@@ -92,22 +92,21 @@ class Loop:
         rate = learning_rate(self.options, middle)
         self.optimizer.update(self.step + 1, rate)
         self.step += 1
-        self.tokens_seen += self.options.batch * targets.shape[1]
+        self.tokens_seen += self.batches.targets
         newest = max(1 / self.step, NEWEST)  # first the plain mean, so that no start lingers
         before = self.recent_loss if math.isfinite(self.recent_loss) else loss
         self.recent_loss = before + newest * (loss - before)
         return loss, rate, norm
 
-    def _gradients(self, inputs: np.ndarray, targets: np.ndarray) -> float:
+    def _gradients(self, arrays: Sequence[np.ndarray]) -> float:
         """The loss of these rows, in `accumulation` parts that weigh as their rows of the batch."""
         total = 0.0
-        rows, parts = len(inputs), self.options.accumulation
+        rows, parts = len(arrays[0]), self.options.accumulation
         cuts = [rows * n // parts for n in range(parts + 1)]
         for number, (begin, end) in enumerate(pairwise(cuts)):
             share = (end - begin) / self.options.batch
             part = self.learner.loss_and_gradients(
-                inputs[begin:end],
-                targets[begin:end],
+                *(array[begin:end] for array in arrays),
                 share=share,
                 rngs=self._dropout(number),
                 last=number == parts - 1,
@@ -135,7 +134,7 @@ class Loop:
             seconds_left=left,
         )
 
-    def _explain_not_finite(self, loss: float, inputs: np.ndarray) -> str:
+    def _explain_not_finite(self, loss: float, arrays: Sequence[np.ndarray]) -> str:
         """Names the first tensor that is NaN or infinite: forwards, then among the gradients."""
         named = self.learner.named
         seen = Recorder()
@@ -143,7 +142,7 @@ class Loop:
             if not np.isfinite(weight).all():
                 return self._stopped("weight", name)
         if self.ranks.ranks == 1:  # else each rank would find something else, or nothing
-            self.learner.model(inputs, tap=seen)
+            self.learner.model(arrays[0], tap=seen)
         for name, x in seen.seen.items():
             if name.endswith("masked_scores"):
                 continue  # -inf is what they are made of

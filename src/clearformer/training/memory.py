@@ -6,22 +6,31 @@ from pathlib import Path
 
 from clearformer.errors import ConfigurationError
 from clearformer.models.configuration import ModelConfiguration
+from clearformer.models.kind import Configuration
 from clearformer.training.activations import NUMPY, WIDE
 
 ID = 3 * 8  # bytes: a place in the text, the id there, and the id as an index
 
 
-def training_bytes(
-    configuration: ModelConfiguration, batch: int, workers: int, parts: int = 1
-) -> int:
+def training_bytes(configuration: Configuration, batch: int, workers: int, parts: int = 1) -> int:
     """Weights, gradients, optimizer and the activations of one step, in bytes (an estimate).
 
     Per weight: itself, two averages, a scratch value, and one gradient per worker. What is kept of
     a batch in `parts` is that of one part. The ids of the whole batch are drawn at once.
     """
     weights = WIDE * configuration.parameter_count * (4 + workers)
-    kept = NUMPY.bytes(configuration, rows=-(-batch // parts))
-    return weights + kept + ID * batch * (configuration.context + 1)
+    return (
+        weights
+        + kept_bytes(configuration, -(-batch // parts))
+        + ID * batch * (configuration.window + 1)
+    )
+
+
+def kept_bytes(configuration: Configuration, rows: int) -> int:
+    """What NumPy keeps of so many rows until their gradient has passed."""
+    if isinstance(configuration, ModelConfiguration):
+        return NUMPY.bytes(configuration, rows)
+    return WIDE * configuration.kept_numbers(rows)
 
 
 def machine_bytes() -> int | None:
@@ -37,9 +46,7 @@ def machine_bytes() -> int | None:
     return min(found)
 
 
-def require_memory(
-    configuration: ModelConfiguration, batch: int, workers: int, parts: int = 1
-) -> None:
+def require_memory(configuration: Configuration, batch: int, workers: int, parts: int = 1) -> None:
     """Refuses a run that cannot fit.
 
     Raises:
@@ -50,7 +57,7 @@ def require_memory(
 
 
 def refuse_too_large(
-    configuration: ModelConfiguration, needed: int, there: int | None, shared: str
+    configuration: Configuration, needed: int, there: int | None, shared: str
 ) -> None:
     """Refuses what needs more bytes than there are; `shared` tells how a batch is worked through.
 
@@ -58,12 +65,14 @@ def refuse_too_large(
         ConfigurationError: with both numbers and the sizes.
     """
     if there is not None and needed > there:
-        c = configuration.completed
+        sizes = ", ".join(
+            f"{name}={value}"
+            for name, value in configuration.to_json().items()
+            if type(value) is int
+        )
         raise ConfigurationError(
             f"this model would need about {in_words(needed)} of memory to train and this machine "
-            f"has {in_words(there)} (layers={c.layers}, heads={c.heads}, embed={c.embed}, "
-            f"hidden={c.hidden}, context={c.context}, vocabulary={c.vocabulary}, {shared}); "
-            "choose smaller sizes, such as --size small"
+            f"has {in_words(there)} ({sizes}, {shared}); choose smaller sizes, such as --size small"
         )
 
 

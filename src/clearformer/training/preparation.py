@@ -1,11 +1,11 @@
 """Before the start: cuts the text, makes the tokenizer, fits the sizes, tells what changed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from clearformer.errors import ConfigurationError, TextError
-from clearformer.models.configuration import SIZES, ModelConfiguration
+from clearformer.models.kind import Configuration, Kind
 from clearformer.text.corpus import Corpus
 from clearformer.text.ids import LongIds
 from clearformer.text.split import split_text
@@ -35,21 +35,32 @@ class Prepared:
     """Token ids to learn from."""
     validation: Judged
     """The end of the text; fewer than two tokens if it is too short."""
-    model: ModelConfiguration
+    model: Configuration
     notes: tuple[str, ...]
     """What was adjusted and why, one sentence each."""
 
 
-def model_dials(size: str | None, dials: Mapping[str, Any]) -> dict[str, Any]:
+ModelFor: TypeAlias = Callable[[int], Configuration]
+"""The configuration of a model that knows so many tokens."""
+
+
+def model_for(kind: Kind, size: str | None, dials: Mapping[str, Any]) -> ModelFor:
     """The sizes of the dial `size`, with every part that was set by itself on top.
 
     Raises:
-        ConfigurationError: if there is no such size.
+        ConfigurationError: if there is no such size, or a dial that this kind does not have.
     """
-    if size is not None and size not in SIZES:
-        raise ConfigurationError(f"size must be one of {', '.join(SIZES)}; got {size!r}")
+    if size is not None and size not in kind.sizes:
+        raise ConfigurationError(f"size must be one of {', '.join(kind.sizes)}; got {size!r}")
     given = {name: value for name, value in dials.items() if value is not None}
-    return {**SIZES[size or "small"], **given}
+    foreign = [name for name in given if name not in kind.dials]
+    if foreign:
+        raise ConfigurationError(
+            f"a model of kind {kind.name} has no {' or '.join(foreign)}; it has "
+            f"{', '.join(kind.dials)}"
+        )
+    chosen = {**kind.sizes.get(size or "small", {}), **given}
+    return lambda vocabulary: kind.configuration(vocabulary, **chosen)
 
 
 def prepare(
@@ -57,9 +68,9 @@ def prepare(
     *,
     kind: str,
     vocabulary: int | None,
-    dials: Mapping[str, Any],
+    model: ModelFor,
     options: TrainingOptions,
-    fits: Callable[[ModelConfiguration], None],
+    fits: Callable[[Configuration], None],
 ) -> Prepared:
     """Fits tokenizer, model and text together.
 
@@ -67,7 +78,7 @@ def prepare(
         corpus: the text.
         kind: of tokenizer.
         vocabulary: at most so many tokens; None leaves it to the tokenizer.
-        dials: fields of `ModelConfiguration` without the vocabulary.
+        model: its configuration, by the size of the vocabulary.
         options: of training.
         fits: refuses a model that needs more memory than there is.
 
@@ -76,8 +87,7 @@ def prepare(
         ConfigurationError: if the sizes are impossible, or larger than the machine.
     """
     # refused before any work: these sizes fit no vocabulary
-    smallest = ModelConfiguration(vocabulary or 2, **dials)
-    fits(smallest)
+    fits(model(vocabulary or 2))
     train_text, validation_text = split_text(corpus.text, VALIDATION)
     require_length(len(corpus.text), len(train_text))
     tokenizer = build_tokenizer(kind, corpus.text, vocabulary)
@@ -87,7 +97,7 @@ def prepare(
         judged(tokenizer, validation_text),
         notes=corpus.notes,
         vocabulary=vocabulary,
-        dials=dials,
+        model=model,
         options=options,
         fits=fits,
     )
@@ -100,9 +110,9 @@ def fit(
     *,
     notes: Sequence[str],
     vocabulary: int | None,
-    dials: Mapping[str, Any],
+    model: ModelFor,
     options: TrainingOptions,
-    fits: Callable[[ModelConfiguration], None],
+    fits: Callable[[Configuration], None],
 ) -> Prepared:
     """Fits a model to ids that are there already.
 
@@ -112,7 +122,7 @@ def fit(
         validation: to be judged by.
         notes: what was noticed before.
         vocabulary: at most so many tokens were asked for.
-        dials: fields of `ModelConfiguration` without the vocabulary.
+        model: its configuration, by the size of the vocabulary.
         options: of training.
         fits: refuses a model that needs more memory than there is.
 
@@ -120,10 +130,10 @@ def fit(
         TextError: if there is nothing that could be trained on.
         ConfigurationError: if the sizes are impossible, or larger than the machine.
     """
-    configuration = ModelConfiguration(tokenizer.vocabulary_size, **dials)
+    configuration = model(tokenizer.vocabulary_size)
     fits(configuration)
     found = list(notes)
-    configuration = _fit_context(configuration, len(train), found)
+    configuration = _fit_window(configuration, len(train), found)
     _judge_vocabulary(tokenizer, vocabulary, len(train), found)
     _judge_validation(validation, found)
     return Prepared(
@@ -148,22 +158,19 @@ def require_length(characters: int, to_learn_from: int) -> None:
         )
 
 
-def _fit_context(
-    configuration: ModelConfiguration, tokens: int, notes: list[str]
-) -> ModelConfiguration:
+def _fit_window(configuration: Configuration, tokens: int, notes: list[str]) -> Configuration:
     if tokens < 2:
         raise TextError(
             f"the text has {tokens} token{'s' * (tokens != 1)} to train on; at least 2 are needed; "
             "give a longer text or a finer tokenizer (--tokenizer characters)"
         )
-    if tokens > configuration.context:
+    if tokens > configuration.window:
         return configuration
-    fitted = replace(configuration, context=tokens - 1)
     notes.append(
-        f"context was cut from {configuration.context} to {fitted.context}: "
+        f"context was cut from {configuration.window} to {tokens - 1}: "
         f"the text has only {tokens} tokens to train on"
     )
-    return fitted
+    return configuration.with_window(tokens - 1)
 
 
 def _judge_validation(validation: Judged, notes: list[str]) -> None:

@@ -10,17 +10,21 @@ import numpy as np
 
 from clearformer.engines.ranks import Alone
 from clearformer.errors import NotFiniteError, RunError
-from clearformer.text.batches import Batches
 from clearformer.training.checkpoint import Checkpoint, save_checkpoint
-from clearformer.training.evaluation import Evaluation, evaluate, rows_for
+from clearformer.training.evaluation import Evaluation
 from clearformer.training.events import Reporter, Step
 from clearformer.training.interrupt import Interrupt
 from clearformer.training.loop import Loop
+from clearformer.training.objective import Objective
 from clearformer.training.optimizers import AdamW, AdamWSettings
 from clearformer.training.options import TrainingOptions
 from clearformer.training.preparation import Prepared
 from clearformer.training.run_folder import RunFolder
 from clearformer.training.unwritten import Unwritten
+
+CARRIED = "carried."
+"""Names of arrays in a save that go from batch to batch begin with it; they lie beside the
+optimizer's."""
 
 LOG_SECONDS = 1.0
 """At most one line of training loss per second goes into the log."""
@@ -41,6 +45,7 @@ class Session:
         prepared: Prepared,
         options: TrainingOptions,
         learner: Any,
+        objective: Objective[Any],
         reporter: Reporter,
         sample: Callable[[Any], str] | None = None,
         ranks: Alone | None = None,
@@ -48,14 +53,8 @@ class Session:
         self.folder, self.prepared, self.options = folder, prepared, options
         self.learner, self.reporter, self.sample = learner, reporter, sample
         self.ranks = ranks or Alone()
-        batches = Batches(
-            prepared.train,
-            prepared.model.context,
-            options.batch,
-            np.random.default_rng([options.seed, 1]),
-            rank=self.ranks.rank,
-            ranks=self.ranks.ranks,
-        )
+        self.objective = objective
+        batches = objective.batches(prepared, options, self.ranks.rank, self.ranks.ranks)
         optimizer = AdamW(learner, AdamWSettings(decay=options.weight_decay))
         self.loop = Loop(learner, batches, optimizer, options, self.ranks)
         self.evaluation: Evaluation | None = None
@@ -109,7 +108,9 @@ class Session:
             ) from None
         loop, state = self.loop, checkpoint.state
         try:
-            loop.optimizer.restore(checkpoint.optimizer)
+            optimizer, carried = _apart(checkpoint.optimizer)
+            loop.optimizer.restore(optimizer)
+            self.objective.carry_on(carried)
             loop.batches.restore(state["batches"])  # type: ignore[arg-type]
             loop.step = _count(state, "step")
             loop.tokens_seen = _count(state, "tokens_seen")
@@ -137,7 +138,10 @@ class Session:
         writes = self.ranks.rank == 0
         model = self.learner.named(self.learner.parameters, keep=writes)
         self.ranks.first(lambda: self._require_finite(model))
-        optimizer = loop.optimizer.state(keep=writes)
+        optimizer = {
+            **loop.optimizer.state(keep=writes),
+            **{f"{CARRIED}{name}": array for name, array in self.objective.carried().items()},
+        }
         folder, state = self.folder.checkpoints, self._state()
 
         def write() -> None:
@@ -266,14 +270,12 @@ class Session:
     def _measured(self) -> Evaluation | None:
         """The loss on the validation part; None where there is none."""
         prepared = self.prepared
-        if len(prepared.validation.ids) < 2:
+        if not prepared.validation.is_enough:
             return None
         self.reporter.evaluating(self.loop.step)
-        found = evaluate(
+        found = self.objective.evaluate(
             self.learner.model,
             prepared.validation,
-            context=prepared.model.context,
-            rows=rows_for(prepared.model.context, prepared.model.vocabulary),
             spread=self.learner.spread,
             progress=self._stop_if_asked,
         )
@@ -301,6 +303,14 @@ class Session:
                 "seconds": self.loop.seconds,
             }
         )
+
+
+def _apart(
+    arrays: Mapping[str, np.ndarray],
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Those of the optimizer, and what the objective carries from batch to batch."""
+    carried = {n.removeprefix(CARRIED): a for n, a in arrays.items() if n.startswith(CARRIED)}
+    return {n: a for n, a in arrays.items() if not n.startswith(CARRIED)}, carried
 
 
 class _AskedToStopError(Exception):

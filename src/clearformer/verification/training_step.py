@@ -11,7 +11,7 @@ from clearformer.engines.dispatch import array_of
 from clearformer.engines.execution import Execution
 from clearformer.models.configuration import Recipe
 from clearformer.models.decoder import Decoder
-from clearformer.training.objective import next_token_loss
+from clearformer.training.next_token import next_token_loss
 from clearformer.training.optimizers import AdamW, AdamWSettings
 from clearformer.verification.comparison import Comparison
 from clearformer.verification.optimizer import by_the_book

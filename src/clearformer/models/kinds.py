@@ -1,0 +1,37 @@
+"""The kinds of model there are. A new one needs a line here, and one in `training.objectives`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from clearformer.errors import ConfigurationError
+from clearformer.models.build import build_decoder
+from clearformer.models.configuration import CHOICES, SIZES, ModelConfiguration
+from clearformer.models.kind import Configuration, Kind
+from clearformer.models.part import Part
+
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind for kind in (Kind(ModelConfiguration, build_decoder, SIZES, CHOICES),)
+}
+"""By name, the one that is taken unless another is named first."""
+
+DEFAULT = next(iter(KINDS))
+
+
+def kind_named(name: object) -> Kind:
+    """The kind of that name.
+
+    Raises:
+        ConfigurationError: with those there are.
+    """
+    if not isinstance(name, str) or name not in KINDS:
+        raise ConfigurationError(f"model must be one of {', '.join(KINDS)}; got {name!r}")
+    return KINDS[name]
+
+
+def build(
+    configuration: Configuration, rng: np.random.Generator | None, dtype: Any = np.float32
+) -> Part:
+    """A model of any kind with fresh weights; all zero without a generator."""
+    return KINDS[configuration.kind].build(configuration, rng, dtype)

@@ -1,0 +1,15 @@
+"""Which objective trains which kind of model."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from clearformer.models.kind import Configuration
+from clearformer.training.objective import Objective
+
+OBJECTIVES: Mapping[str, Callable[[Any], Objective[Any]]] = {"decoder": Objective}
+"""By name of the kind."""
+
+
+def objective_of(configuration: Configuration) -> Objective[Any]:
+    """A fresh objective for a model."""
+    return OBJECTIVES[configuration.kind](configuration)
