@@ -46,7 +46,7 @@ def test_json_is_one_document_with_the_keys_of_the_contract(command, tmp_path, t
 def test_progress_goes_to_standard_error_in_words(command, tmp_path, text_file):
     shown = command("train", text_file, "--out", tmp_path / "run", *TINY, "--json")
     assert "518 tokens to learn from, 58 to be judged by" in shown.err
-    assert "1 layers, 2 heads" in shown.err
+    assert "1 layer, 2 heads" in shown.err
     assert "12 steps of 4 × 8 tokens" in shown.err
     assert "validation loss" in shown.err
 

@@ -247,14 +247,14 @@ def test_a_run_that_failed_before_its_first_save_leaves_nothing(tmp_path, text_f
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_run_that_diverges_before_its_first_save_leaves_nothing(tmp_path, monkeypatch):
-    built = training_of_runs.build_decoder
+    built = training_of_runs.build
 
     def broken(configuration, rng):
         model = built(configuration, rng)
         model.embedding.table[0, 0] = np.nan
         return model
 
-    monkeypatch.setattr(training_of_runs, "build_decoder", broken)
+    monkeypatch.setattr(training_of_runs, "build", broken)
     message = refused(NotFiniteError, cf.train, TEXT, out=tmp_path / "deep" / "run", **DIALS)
     assert "embedding.table" in message
     assert list(tmp_path.iterdir()) == []
