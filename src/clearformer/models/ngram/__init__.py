@@ -1,0 +1,1 @@
+"""The n-gram model: what counting alone reaches."""
