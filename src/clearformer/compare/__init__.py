@@ -1,0 +1,1 @@
+"""Comparing kinds of model on equal terms."""
