@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clearformer.compare.markov import MarkovSource, random_source
 from clearformer.errors import ConfigurationError
-from clearformer.models.ngram.model import fit
+from clearformer.models.ngram.fit import fit
 
 few = settings(max_examples=30, deadline=None)
 sources = st.builds(

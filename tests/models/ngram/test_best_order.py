@@ -5,7 +5,7 @@ import pytest
 
 from clearformer.errors import ConfigurationError, ShapeError
 from clearformer.models.ngram.best_order import best_order
-from clearformer.models.ngram.model import fit
+from clearformer.models.ngram.fit import fit
 
 
 def test_each_order_is_judged_as_a_model_of_that_order(rng):

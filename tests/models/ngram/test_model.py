@@ -1,5 +1,6 @@
 """The n-gram model is Kneser–Ney's equations, is causal, and gives every token a chance."""
 
+import tracemalloc
 from math import log
 
 import numpy as np
@@ -10,8 +11,9 @@ from hypothesis import strategies as st
 from clearformer import ops
 from clearformer.errors import ConfigurationError, ShapeError
 from clearformer.models.ngram import model as model_file
-from clearformer.models.ngram.counting import check_sizes, fitting_bytes
-from clearformer.models.ngram.model import NGram, fit
+from clearformer.models.ngram.counting import sorting_bytes
+from clearformer.models.ngram.fit import fit
+from clearformer.models.ngram.model import NGram
 from clearformer.models.tap import Recorder
 from clearformer.text.batches import windows
 from clearformer.training.objective import next_token_loss
@@ -216,12 +218,26 @@ def test_what_cannot_be_counted_is_refused_in_one_line(ids, vocabulary, order, e
     assert "\n" not in str(refused.value)
 
 
-def test_more_memory_than_there_is_is_refused_beforehand():
-    with pytest.raises(ConfigurationError, match="smaller order"):
-        fit([0, 1, 0], 2, 2, memory=fitting_bytes(3, 2) - 1)
-    check_sizes(3, 2, 2, memory=fitting_bytes(3, 2))
-    with pytest.raises(ConfigurationError):
-        check_sizes(10**12, 65_536, 10, memory=2**40)
+def test_more_memory_than_there_is_is_refused_level_by_level(rng):
+    text = text_of(rng)
+    with pytest.raises(ConfigurationError, match="order 1 may take"):
+        fit(text, 6, 9, memory=sorting_bytes(600, 6) - 1)
+    with pytest.raises(ConfigurationError, match="smaller order") as refused:
+        fit(text, 6, 9, memory=sorting_bytes(600, 600))
+    assert "order 1 " not in str(refused.value)
+    assert fit(text, 6, 9, memory=10**6).order == 9
+
+
+@pytest.mark.parametrize("vocabulary", [3, 65_536])
+def test_counting_takes_no_more_memory_than_it_says(vocabulary, rng):
+    text = rng.integers(0, vocabulary, 50_000).astype(np.uint16)
+    fit(text[:100], vocabulary, 2)
+    tracemalloc.start()
+    model = fit(text, vocabulary, 4)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    kept = sum(table.nbytes for table in model.parameters().values())
+    assert peak < 2 * kept + sorting_bytes(50_000, 50_000) + 100_000
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from clearformer.errors import ConfigurationError
-from clearformer.models.ngram.model import counted_text, of_order
+from clearformer.models.ngram.fit import counted_text, of_order
 from clearformer.tensor import Shaped
 
 MOST_ORDERS = 10
@@ -41,7 +41,7 @@ def best_order(
         vocabulary: how many tokens there are.
         most: the longest order to try.
         held_out: the share of the text to judge by, above 0 and below 1.
-        memory: bytes it may take; more is refused before it is begun.
+        memory: bytes it may take; a level that may need more is refused before it is counted.
 
     Raises:
         ConfigurationError: a share, an order or a vocabulary that cannot be, or too short a text.

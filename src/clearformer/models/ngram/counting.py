@@ -36,20 +36,21 @@ class CountedLevel:
         return Level(self.starts, self.tokens, counts)
 
 
-def fitting_bytes(tokens: int, order: int) -> int:
-    """The most memory that counting so many tokens can take, in bytes.
+def sorting_bytes(tokens: int, grams: int) -> int:
+    """The most memory that ranking the k-grams of one level takes, in bytes.
 
-    While it sorts: 34 for each token. What is kept: at most 24 for each token and level, if
-    no k-gram comes twice; texts stay far below.
+    Args:
+        tokens: in the text.
+        grams: different k-grams there can be.
     """
-    return tokens * (34 + 24 * order)
+    return 48 * tokens + 32 * min(tokens, grams)
 
 
-def check_sizes(tokens: int, vocabulary: int, order: int, memory: int | None = None) -> None:
+def check_sizes(tokens: int, vocabulary: int, order: int) -> None:
     """What cannot be counted is refused before it is begun.
 
     Raises:
-        ConfigurationError: an order or a vocabulary out of range, or more memory than there is.
+        ConfigurationError: an order or a vocabulary out of range.
     """
     if not 1 <= order <= LARGEST_ORDER:
         raise ConfigurationError(
@@ -58,12 +59,7 @@ def check_sizes(tokens: int, vocabulary: int, order: int, memory: int | None = N
     if vocabulary < 1 or max(tokens, 1) * vocabulary >= 2**63:
         raise ConfigurationError(
             f"an n-gram model packs {tokens:,} tokens times the vocabulary into 63 bits; "
-            f"got vocabulary={vocabulary:,}; it must be 1 … {2**63 // max(tokens, 1):,}"
-        )
-    if memory is not None and (needed := fitting_bytes(tokens, order)) > memory:
-        raise ConfigurationError(
-            f"counting {tokens:,} tokens up to order {order} may need {needed:,} bytes of memory "
-            f"and there are {memory:,}; choose a smaller order or a shorter text"
+            f"got vocabulary={vocabulary:,}; it must be 1 … {(2**63 - 1) // max(tokens, 1):,}"
         )
 
 
@@ -79,34 +75,59 @@ def check_row(ids: Shaped[np.ndarray, "..."], vocabulary: int) -> None:
         raise ShapeError(f"ids must be 0 … {vocabulary - 1}; got {ids.min()} … {ids.max()}")
 
 
-def counted(ids: Shaped[np.ndarray, " tokens"], vocabulary: int, order: int) -> list[CountedLevel]:
-    """The levels 1 … order of a text whose sizes are checked."""
-    found = list(_sorted_levels(ids, vocabulary, order))
-    levels = []
-    for number, (starts, tokens, occurrences, _) in enumerate(found):
-        longer = found[number + 1][3] if number + 1 < order else None
-        levels.append(CountedLevel(starts, tokens, occurrences, longer))
-    return levels
+def counted(
+    ids: Shaped[np.ndarray, " tokens"], vocabulary: int, order: int, memory: int | None = None
+) -> list[CountedLevel]:
+    """The levels 1 … order of a text whose sizes are checked.
+
+    Raises:
+        ConfigurationError: a level that may not fit into `memory` bytes beside those before it.
+    """
+    found = list(_sorted_levels(ids, vocabulary, order, memory))
+    longer = [tables[3] for tables in found[1:]] + [None]
+    return [CountedLevel(*tables[:3], after) for tables, after in zip(found, longer, strict=True)]
+
+
+Tables = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Of a level: starts, tokens, occurrences, and the continuations of the level below."""
 
 
 def _sorted_levels(
-    ids: np.ndarray, vocabulary: int, order: int
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Of each level: starts, tokens, occurrences, and the continuations of the level below."""
+    ids: np.ndarray, vocabulary: int, order: int, memory: int | None
+) -> Iterator[Tables]:
     before = np.zeros(len(ids) + 1, np.int64)  # rank of the (k-1)-gram before place k-1, k, …
-    contexts = 1
+    contexts, kept = 1, 0
     for length in range(1, order + 1):
-        ranks, distinct, occurrences, examples = _ranked(
-            before[:-1] * vocabulary + ids[length - 1 :], contexts * vocabulary
+        needed = kept + sorting_bytes(len(ids), contexts * vocabulary)
+        _refuse_too_much(len(ids), length, needed, memory)
+        tables, before = _sorted_level(before, ids[length - 1 :], vocabulary, contexts)
+        yield tables
+        contexts = len(tables[1])
+        kept += sum(table.nbytes for table in tables)
+
+
+def _sorted_level(
+    before: np.ndarray, ids: np.ndarray, vocabulary: int, contexts: int
+) -> tuple[Tables, np.ndarray]:
+    """The tables of a level, and the rank of the k-gram that ends at each place."""
+    ranks, distinct, occurrences, examples = _ranked(
+        before[:-1] * vocabulary + ids, contexts * vocabulary
+    )
+    # a k-gram without its first token ends where the k-gram ends: one place on in `before`
+    shorter = np.bincount(before[1:][examples], minlength=contexts)
+    if len(before):
+        shorter[before[0]] += 1  # what stands at the start of the text follows the start
+    starts = np.searchsorted(distinct, np.arange(contexts + 1) * vocabulary)
+    tokens = _narrow(distinct % vocabulary)
+    return (_narrow(starts), tokens, _narrow(occurrences), _narrow(shorter)), ranks
+
+
+def _refuse_too_much(tokens: int, order: int, needed: int, memory: int | None) -> None:
+    if memory is not None and needed > memory:
+        raise ConfigurationError(
+            f"counting {tokens:,} tokens up to order {order} may take {needed:,} bytes of memory "
+            f"and there are {memory:,}; choose a smaller order or a shorter text"
         )
-        starts = np.searchsorted(distinct, np.arange(contexts + 1) * vocabulary)
-        tokens = distinct % vocabulary
-        # a k-gram without its first token ends where the k-gram ends: one place on in `before`
-        shorter = np.bincount(before[1:][examples], minlength=contexts)
-        if len(before):
-            shorter[before[0]] += 1  # what stands at the start of the text follows the start
-        yield _narrow(starts), _narrow(tokens), _narrow(occurrences), _narrow(shorter)
-        before, contexts = ranks, len(distinct)
 
 
 Ranked = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]

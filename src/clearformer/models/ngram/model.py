@@ -7,12 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.errors import ShapeError
-from clearformer.models.ngram.counting import (
-    CountedLevel,
-    check_row,
-    check_sizes,
-    counted,
-)
+from clearformer.models.ngram.counting import check_row
 from clearformer.models.ngram.level import Level
 from clearformer.models.ngram.tables import levels_of
 from clearformer.models.part import Part
@@ -73,7 +68,7 @@ class NGram(Part):
         Raises:
             ShapeError: ids that are no tokens of the vocabulary, or no flat list.
         """
-        ids = _row(history)[max(len(history) - self.order + 1, 0) :]
+        ids = row_of(history[max(len(history) - self.order + 1, 0) :])
         check_row(ids, self.vocabulary)
         if not len(ids):
             return self._mixed([np.zeros(1, np.int64)])[0]
@@ -90,7 +85,7 @@ class NGram(Part):
         Raises:
             ShapeError: ids that are no tokens of the vocabulary, or a start outside the row.
         """
-        row = _row(ids)
+        row = row_of(ids)
         check_row(row, self.vocabulary)
         if not 0 <= start <= len(row):
             raise ShapeError(f"start must be a place in {len(row)} tokens; got {start}")
@@ -152,49 +147,6 @@ class NGram(Part):
         return NGram(levels_of(parameters, vocabulary), vocabulary)
 
 
-def fit(
-    ids: Sequence[int] | Shaped[np.ndarray, " seq"],
-    vocabulary: int,
-    order: int,
-    *,
-    memory: int | None = None,
-) -> NGram:
-    """Counts a text.
-
-    Args:
-        ids: the text, at least one token.
-        vocabulary: how many tokens there are, those that the text lacks included.
-        order: the longest n-gram, in tokens; it sees order - 1 tokens back.
-        memory: bytes it may take; more is refused before it is begun.
-
-    Raises:
-        ConfigurationError: an order or a vocabulary that cannot be.
-        ShapeError: an empty text, or ids that are no tokens of the vocabulary.
-    """
-    return of_order(counted_text(ids, vocabulary, order, memory), vocabulary, order)
-
-
-def counted_text(
-    ids: Sequence[int] | Shaped[np.ndarray, " seq"],
-    vocabulary: int,
-    order: int,
-    memory: int | None = None,
-) -> list[CountedLevel]:
-    """Everything that models of each order up to this one are made of (raises as `fit`)."""
-    row = _row(ids)
-    check_sizes(len(row), vocabulary, order, memory)
-    check_row(row, vocabulary)
-    if not len(row):
-        raise ShapeError("an n-gram model is counted from at least one token; got none")
-    return counted(row, vocabulary, order)
-
-
-def of_order(levels: Sequence[CountedLevel], vocabulary: int, order: int) -> NGram:
-    """The model of this order, of a text counted up to it or further."""
-    chosen = enumerate(levels[:order], 1)
-    return NGram(tuple(level.level(highest=k == order) for k, level in chosen), vocabulary)
-
-
 def _moved_on(ranks: np.ndarray) -> np.ndarray:
     """Each rank one place on; what begins a row has no context."""
     moved = np.full_like(ranks, -1)
@@ -202,7 +154,12 @@ def _moved_on(ranks: np.ndarray) -> np.ndarray:
     return moved
 
 
-def _row(ids: Any) -> np.ndarray:
+def row_of(ids: Any) -> np.ndarray:
+    """Ids as one flat array; whether they are tokens is another question (`check_row`).
+
+    Raises:
+        ShapeError: ids with other axes.
+    """
     row = np.asarray(ids)
     if row.ndim != 1:
         raise ShapeError(f"ids must be one flat row; got an array of shape {row.shape}")
