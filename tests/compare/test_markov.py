@@ -117,11 +117,13 @@ def test_what_is_drawn_follows_the_table(order, alphabet, rng):
     assert bits.mean() == pytest.approx(source.entropy_rate, rel=0.01)
 
 
-def test_the_first_tokens_are_stationary_too(rng):
-    source = random_source(2, 2, 5)
-    starts = np.array([source.draw(rng, 2) for _ in range(4000)])
-    shares = np.bincount(starts[:, 0] * 2 + starts[:, 1], minlength=4) / 4000
-    assert abs(shares - source.stationary).max() < 0.04
+def test_the_first_tokens_are_stationary_and_lead_to_the_next(rng):
+    source = random_source(2, 3, 5)
+    starts = np.array([source.draw(rng, 3) for _ in range(5000)])
+    shares = np.bincount(starts @ [9, 3, 1], minlength=27) / 5000
+    joint = (source.stationary[:, None] * source.table).reshape(-1)
+    assert abs(shares - joint).max() < 0.03
+    assert abs(joint - joint.reshape(3, 3, 3).transpose(1, 0, 2).reshape(-1)).max() > 0.1
 
 
 def test_the_same_luck_draws_the_same_text_and_the_same_seed_the_same_table():
