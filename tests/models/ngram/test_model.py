@@ -18,6 +18,7 @@ from clearformer.models.tap import Recorder
 from clearformer.text.batches import windows
 from clearformer.training.objective import next_token_loss
 from models.ngram.slow import SlowNGram
+from text.samples import real_text
 
 few = settings(max_examples=40, deadline=None)
 
@@ -251,3 +252,12 @@ def test_ids_of_another_vocabulary_are_refused(ids, rng):
         model(np.array([[6]]))
     with pytest.raises(ShapeError):
         model.log_probabilities([0, 1], 3)
+
+
+def test_what_counting_alone_reaches_on_a_known_text():
+    """Golden: bits per character of the last tenth of tiny-shakespeare, by its 65 characters."""
+    codes = np.frombuffer(real_text("tiny-shakespeare.txt").encode("ascii"), np.uint8)
+    ids = np.unique(codes, return_inverse=True)[1]
+    border = int(len(ids) * 0.9)
+    bits = fit(ids[:border], 65, 5).loss(ids, border) / log(2)
+    assert bits == pytest.approx(2.2522, abs=1e-4)

@@ -39,6 +39,9 @@ class CountedLevel:
 def sorting_bytes(tokens: int, grams: int) -> int:
     """The most memory that ranking the k-grams of one level takes, in bytes.
 
+    At most 80 for each token. English by characters, to order 6, was measured at 50 for each of a
+    million and 43 for each of ten million; the tables that stay take 2 for each of a million.
+
     Args:
         tokens: in the text.
         grams: different k-grams there can be.
