@@ -9,7 +9,7 @@ from clearformer.models.part import Part
 from clearformer.tensor import Float, Shaped
 
 UNKNOWN_DISCOUNT = 0.75
-"""Where the counts of counts do not give one (Jurafsky and Martin, 3rd ed., section 3.6)."""
+"""Where the counts of counts do not give one; the usual guess."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Level(Part):
         """What is taken off a count of 0, 1, 2, and 3 or more: (0, D1, D2, D3+).
 
         With n_i the number of k-grams of count i, and Y = n_1 / (n_1 + 2 n_2):
-        D_i = i - (i + 1) Y n_(i+1) / n_i  (Chen and Goodman, 1999, equation 17).
+        D_i = i - (i + 1) Y n_(i+1) / n_i  (Chen and Goodman, 1999).
         Where one of the n_i is 0 or a D_i not above 0, all three are Y (Kneser and Ney, 1995), and
         where that is no share below 1, `UNKNOWN_DISCOUNT`.
         """

@@ -28,8 +28,8 @@ class NGram(Part):
         γ(h) = Σ_w D(c(hw)) / c(h·),   p_0(w) = 1 / vocabulary,
 
     and p_k = p_(k-1) for an h that nothing was seen to follow. Every token has a probability
-    above 0. (Chen and Goodman, 1999, "An empirical study of smoothing techniques for language
-    modeling", sections 2.7 and 3; the uniform end of it is theirs too.)
+    above 0. (Kneser and Ney, 1995; Chen and Goodman, 1999, "An empirical study of smoothing
+    techniques for language modeling": modified Kneser–Ney, ended by the uniform distribution.)
     """
 
     levels: tuple[Level, ...]
