@@ -19,6 +19,7 @@ MAY_KNOW = {
     "models": {"engines", "errors", "ops", "tensor"},
     "generation": {"engines", "errors", "models", "ops", "tensor"},
     "training": {"engines", "errors", "models", "ops", "tensor", "text"},
+    "compare": {"errors", "tensor"},
     "corpora": {"engines", "errors", "text", "training"},
     "runs": {
         "corpora", "engines", "errors", "explanation", "generation", "models", "text", "training",
