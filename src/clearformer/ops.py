@@ -116,6 +116,16 @@ def silu(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     return engine_of(x).silu(x)
 
 
+def tanh(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """(exp(x) - exp(-x)) / (exp(x) + exp(-x)), between -1 and 1."""
+    return engine_of(x).tanh(x)
+
+
+def sigmoid(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """1 / (1 + exp(-x)), between 0 and 1: how far a gate is open."""
+    return engine_of(x).sigmoid(x)
+
+
 def dropout(x: Float[Tensor, "*shape"], keep: Float[np.ndarray, "..."]) -> Float[Tensor, "*shape"]:
     """X · keep; `keep` holds 0 or 1/(1 - rate) and is drawn in NumPy (Srivastava et al., 2014)."""
     return engine_of(x).dropout(x, keep)
@@ -153,6 +163,129 @@ def repeat_heads(
 def transpose(x: Float[Tensor, "*lead a b"]) -> Float[Tensor, "*lead b a"]:
     """Swaps the last two axes."""
     return engine_of(x).transpose(x)
+
+
+def reshape(x: Float[Tensor, "*before"], shape: tuple[int, ...]) -> Float[Tensor, "*after"]:
+    """The same numbers in the same order, cut into other axes; one size may be -1: what is left.
+
+    Raises:
+        ShapeError: the numbers do not fit into the shape.
+    """
+    return engine_of(x).reshape(x, shape)
+
+
+def rnn(
+    x: Float[Tensor, "batch seq input"],
+    hidden: Float[Tensor, "batch hidden"],
+    weight_input: Float[Tensor, "input hidden"],
+    weight_hidden: Float[Tensor, "hidden hidden"],
+    bias: Float[Tensor, " hidden"] | None = None,
+    *,
+    lengths: Int[np.ndarray, " batch"] | None = None,
+) -> tuple[Float[Tensor, "batch seq hidden"], Float[Tensor, "batch hidden"]]:
+    """h_t = tanh(x_t W + h_{t-1} U + b), from h_0 = `hidden` on (Elman, 1990).
+
+    Args:
+        x: what comes in.
+        hidden: the state before the first position.
+        weight_input: W.
+        weight_hidden: U.
+        bias: b.
+        lengths: how many positions of each sequence are there; None: all. Where a sequence is over,
+            its state stays as it was, and outputs are 0.
+
+    Returns:
+        The state at each position, and the last one of each sequence.
+
+    Raises:
+        ShapeError: the shapes do not fit together, or a length is not 0 … seq.
+    """
+    return engine_of(x, weight_input, weight_hidden, hidden).rnn(
+        x, hidden, weight_input, weight_hidden, bias, lengths=lengths
+    )
+
+
+def lstm(
+    x: Float[Tensor, "batch seq input"],
+    hidden: Float[Tensor, "batch hidden"],
+    cell: Float[Tensor, "batch hidden"],
+    weight_input: Float[Tensor, "input four_hidden"],
+    weight_hidden: Float[Tensor, "hidden four_hidden"],
+    bias: Float[Tensor, " four_hidden"] | None = None,
+    *,
+    lengths: Int[np.ndarray, " batch"] | None = None,
+) -> tuple[
+    Float[Tensor, "batch seq hidden"], Float[Tensor, "batch hidden"], Float[Tensor, "batch hidden"]
+]:
+    """c_t = f c_{t-1} + i g and h_t = o tanh(c_t), with i, f, o = σ(a), g = tanh(a).
+
+    Each a = x_t W + h_{t-1} U + b has its quarter of the columns, in the order i, f, g, o, which is
+    PyTorch's. (Hochreiter and Schmidhuber, 1997; the gate f: Gers et al., 2000.)
+
+    Args:
+        x: what comes in.
+        hidden: the state before the first position.
+        cell: the memory before the first position.
+        weight_input: W.
+        weight_hidden: U.
+        bias: b.
+        lengths: as in `rnn`; the memory stays as it was, too.
+
+    Returns:
+        The state at each position; the last state and the last memory of each sequence.
+
+    Raises:
+        ShapeError: the shapes do not fit together, or a length is not 0 … seq.
+    """
+    return engine_of(x, weight_input, weight_hidden, hidden, cell).lstm(
+        x, hidden, cell, weight_input, weight_hidden, bias, lengths=lengths
+    )
+
+
+def gru(
+    x: Float[Tensor, "batch seq input"],
+    hidden: Float[Tensor, "batch hidden"],
+    weight_input: Float[Tensor, "input three_hidden"],
+    weight_hidden: Float[Tensor, "hidden three_hidden"],
+    bias: Float[Tensor, " three_hidden"] | None = None,
+    bias_new: Float[Tensor, " hidden"] | None = None,
+    *,
+    reset: str = "after",
+    lengths: Int[np.ndarray, " batch"] | None = None,
+) -> tuple[Float[Tensor, "batch seq hidden"], Float[Tensor, "batch hidden"]]:
+    """h_t = (1 - z) n + z h_{t-1}, with r, z = σ(x_t W + h_{t-1} U + b) (Cho et al., 2014).
+
+    What is new is n = tanh(x_t W + b + r (h_{t-1} U + b')) with reset="after", which is PyTorch's,
+    or n = tanh(x_t W + b + (r h_{t-1}) U) with reset="before", which is the paper's. The columns
+    are in the order r, z, n, each a third.
+
+    Args:
+        x: what comes in.
+        hidden: the state before the first position.
+        weight_input: W.
+        weight_hidden: U.
+        bias: b.
+        bias_new: b', for reset="after" only.
+        reset: where the gate r stands: before or after the product with U.
+        lengths: as in `rnn`.
+
+    Returns:
+        The state at each position, and the last one of each sequence.
+
+    Raises:
+        ShapeError: the shapes do not fit together, or a length is not 0 … seq.
+        ConfigurationError: `reset` is neither, or there is a b' with "before".
+    """
+    return engine_of(x, weight_input, weight_hidden, hidden).gru(
+        x,
+        hidden,
+        weight_input,
+        weight_hidden,
+        bias,
+        bias_new,
+        reset=reset,
+        lengths=lengths,
+    )
 
 
 def cross_entropy(

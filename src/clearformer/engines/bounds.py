@@ -1,8 +1,10 @@
-"""What must fit before anything is looked up: ids, targets and masks, in NumPy for every engine."""
+"""What must fit before anything is computed: ids, targets, masks and what a recurrence takes."""
+
+from math import prod
 
 import numpy as np
 
-from clearformer.errors import ShapeError
+from clearformer.errors import ConfigurationError, ShapeError
 
 Shape = tuple[int, ...]
 
@@ -55,3 +57,83 @@ def check_mask(mask: Shape, scores: Shape) -> None:
     )
     if not fits:
         raise ShapeError(f"a mask must fit the scores, (…, query, key) = {scores}; got mask {mask}")
+
+
+def check_reshape(before: Shape, after: Shape) -> None:
+    """As many numbers fit into the new shape as into the old; one size may be -1: what is left.
+
+    Raises:
+        ShapeError: if they do not.
+    """
+    known = prod(size for size in after if size != -1)
+    fits = prod(before) == known
+    if -1 in after:
+        fits = known > 0 and prod(before) % known == 0 and after.count(-1) == 1
+    if not fits or min(after, default=0) < -1:
+        raise ShapeError(
+            f"a new shape must hold the {prod(before)} numbers of {tuple(before)}; "
+            f"got {tuple(after)}"
+        )
+
+
+AXES = {
+    "hidden": "(batch, hidden)",
+    "cell": "(batch, hidden)",
+    "weight_input": "(input, gates·hidden)",
+    "weight_hidden": "(hidden, gates·hidden)",
+    "bias": "(gates·hidden)",
+    "bias_new": "(hidden)",
+}
+"""Of what a recurrent operation takes beside x."""
+
+
+def check_recurrence(gates: int, lengths: np.ndarray | None, x: Shape, **shapes: Shape) -> None:
+    """The states, weights and biases (their shapes) of a recurrent operation fit x and each other.
+
+    Args:
+        gates: how many products a cell has.
+        lengths: whole numbers (batch), 0 … seq, or None.
+        x: the shape (batch, seq, input).
+        shapes: of everything in `AXES` that is there.
+
+    Raises:
+        ShapeError: if something does not fit.
+    """
+    if len(x) != 3:
+        raise ShapeError(f"x must be (batch, seq, input); got {tuple(x)}")
+    batch, seq, width = x
+    hidden = shapes["weight_hidden"][0] if shapes["weight_hidden"] else 0
+    sizes = {"batch": batch, "input": width, "hidden": hidden, "gates·hidden": gates * hidden}
+    for name, found in shapes.items():
+        wanted = tuple(sizes[axis] for axis in AXES[name][1:-1].split(", "))
+        if tuple(found) != wanted:
+            raise ShapeError(
+                f"{name} must be {AXES[name]} = {wanted}, with x {tuple(x)}, "
+                f"{gates} gates and {hidden} hidden; got {tuple(found)}"
+            )
+    if lengths is None:
+        return
+    if lengths.shape != (batch,) or lengths.dtype.kind not in "iu":
+        raise ShapeError(
+            f"lengths must be one whole number for each of {batch} sequences; "
+            f"got {lengths.dtype} of shape {lengths.shape}"
+        )
+    if batch and not 0 <= lengths.min() <= lengths.max() <= seq:
+        raise ShapeError(
+            f"lengths must be 0 … {seq}, the positions of x; got {lengths.min()} … {lengths.max()}"
+        )
+
+
+def check_reset(reset: str, bias_new: object) -> None:
+    """Where the reset gate of a GRU stands, and that a bias behind it has its place.
+
+    Raises:
+        ConfigurationError: if there is no such place.
+    """
+    if reset not in ("after", "before"):
+        raise ConfigurationError(f'reset must be "after" or "before"; got {reset!r}')
+    if reset == "before" and bias_new is not None:
+        raise ConfigurationError(
+            'bias_new must be None with reset="before", where nothing is reset after the product; '
+            "add it to the last third of bias"
+        )

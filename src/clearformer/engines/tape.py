@@ -178,6 +178,33 @@ def record(name: str, value: Any, inputs: Sequence[Any], gradient: Gradient) -> 
     return value if tape is None else tape.append(name, value, inputs, gradient)
 
 
+def record_several(
+    name: str,
+    values: Sequence[Any],
+    inputs: Sequence[Any],
+    gradient: Callable[..., tuple[np.ndarray | None, ...]],
+) -> tuple[Any, ...]:
+    """As `record`, for an operation with several results.
+
+    The operation has one record, each result another behind it. Backwards, the results come first
+    and leave their gradients; `gradient` is then called once with all of them, in order, and None
+    for a result that nobody used.
+    """
+    left: list[np.ndarray | None] = [None] * len(values)
+    operation = record(name, 0.0, inputs, lambda _: gradient(*left))
+    if type(operation) is not TapeTensor:
+        return tuple(map(np.asarray, values))
+
+    def leaving(place: int) -> Gradient:
+        def leave(grad: np.ndarray) -> tuple[np.ndarray]:
+            left[place] = grad
+            return (grad.dtype.type(0),)  # tells the operation that something was left
+
+        return leave
+
+    return tuple(record(name, x, (operation,), leaving(n)) for n, x in enumerate(values))
+
+
 def _operand(x: Any) -> Any:
     """Plain numbers stay plain: as arrays they would turn float32 into float64."""
     return x if isinstance(x, int | float) else value_of(x)

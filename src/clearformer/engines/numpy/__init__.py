@@ -1,16 +1,32 @@
 """The NumPy engine: every operation beside its gradient."""
 
-from clearformer.engines.numpy.activations import dropout, gelu, silu, squared_relu
+from clearformer.engines.numpy.activations import (
+    dropout,
+    gelu,
+    sigmoid,
+    silu,
+    squared_relu,
+    tanh,
+)
 from clearformer.engines.numpy.adamw import adamw
 from clearformer.engines.numpy.arrays import empty, from_array, to_array
 from clearformer.engines.numpy.attention import attention
 from clearformer.engines.numpy.decoding import decode
+from clearformer.engines.numpy.gru import gru
 from clearformer.engines.numpy.learner import Learner
 from clearformer.engines.numpy.linear import embed, linear, matmul
 from clearformer.engines.numpy.loss import cross_entropy
+from clearformer.engines.numpy.lstm import lstm
 from clearformer.engines.numpy.norms import layer_norm, rms_norm
+from clearformer.engines.numpy.rnn import rnn
 from clearformer.engines.numpy.rotate import rotate
-from clearformer.engines.numpy.shapes import merge_heads, repeat_heads, split_heads, transpose
+from clearformer.engines.numpy.shapes import (
+    merge_heads,
+    repeat_heads,
+    reshape,
+    split_heads,
+    transpose,
+)
 from clearformer.engines.numpy.softmax import mask_scores, softmax
 from clearformer.engines.tape import add, multiply
 
@@ -26,19 +42,25 @@ __all__ = [
     "empty",
     "from_array",
     "gelu",
+    "gru",
     "layer_norm",
     "linear",
+    "lstm",
     "mask_scores",
     "matmul",
     "merge_heads",
     "multiply",
     "repeat_heads",
+    "reshape",
     "rms_norm",
+    "rnn",
     "rotate",
+    "sigmoid",
     "silu",
     "softmax",
     "split_heads",
     "squared_relu",
+    "tanh",
     "to_array",
     "transpose",
 ]

@@ -100,6 +100,37 @@ def silu(x: Any) -> Any:
     return record("silu", data * gate, (x,), gradient)
 
 
+def tanh(x: Any) -> Any:
+    """y = tanh(x).  dy/dx = 1 - y²."""
+    bend = np.tanh(value_of(x))
+
+    def gradient(grad: np.ndarray) -> tuple[np.ndarray]:
+        slope = bend * bend
+        np.subtract(1, slope, out=slope)
+        slope *= grad
+        return (slope,)
+
+    return record("tanh", bend, (x,), gradient)
+
+
+def sigmoid(x: Any) -> Any:
+    """y = 1 / (1 + exp(-x)).  dy/dx = y (1 - y).
+
+    From exp(-|x|), which cannot overflow, and keeps small results to the last digit.
+    """
+    data = value_of(x)
+    power = np.exp(-np.abs(data))
+    gate = np.where(data < 0, power, np.ones_like(power)) / (1 + power)
+
+    def gradient(grad: np.ndarray) -> tuple[np.ndarray]:
+        slope = 1 - gate
+        slope *= gate
+        slope *= grad
+        return (slope,)
+
+    return record("sigmoid", gate, (x,), gradient)
+
+
 def dropout(x: Any, keep: np.ndarray) -> Any:
     """y = x * keep, where `keep` holds 0 or 1/(1 - rate).  dL/dx = g * keep."""
     data = value_of(x)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from clearformer.engines.bounds import check_reshape
 from clearformer.engines.tape import record, value_of
 
 
@@ -49,3 +50,11 @@ def transpose(x: Any) -> Any:
     """(…, a, b) → (…, b, a); the gradient goes back the same way."""
     turned = value_of(x).swapaxes(-1, -2)
     return record("transpose", turned, (x,), lambda grad: (grad.swapaxes(-1, -2),))
+
+
+def reshape(x: Any, shape: tuple[int, ...]) -> Any:
+    """The same numbers in the same order, cut into other axes; the gradient back into the old."""
+    data = value_of(x)
+    before = data.shape
+    check_reshape(before, shape)
+    return record("reshape", data.reshape(shape), (x,), lambda grad: (grad.reshape(before),))

@@ -1,6 +1,13 @@
 """The PyTorch engine: the same operations, by PyTorch's own fused ones and its gradients."""
 
-from clearformer.engines.torch.activations import dropout, gelu, silu, squared_relu
+from clearformer.engines.torch.activations import (
+    dropout,
+    gelu,
+    sigmoid,
+    silu,
+    squared_relu,
+    tanh,
+)
 from clearformer.engines.torch.adamw import adamw
 from clearformer.engines.torch.arithmetic import add, multiply
 from clearformer.engines.torch.arrays import empty, from_array, to_array
@@ -11,9 +18,16 @@ from clearformer.engines.torch.learner import Learner
 from clearformer.engines.torch.linear import embed, linear, matmul
 from clearformer.engines.torch.loss import cross_entropy
 from clearformer.engines.torch.norms import layer_norm, rms_norm
+from clearformer.engines.torch.recurrent import gru, lstm, rnn
 from clearformer.engines.torch.rotate import rotate
 from clearformer.engines.torch.settling import settle
-from clearformer.engines.torch.shapes import merge_heads, repeat_heads, split_heads, transpose
+from clearformer.engines.torch.shapes import (
+    merge_heads,
+    repeat_heads,
+    reshape,
+    split_heads,
+    transpose,
+)
 from clearformer.engines.torch.softmax import mask_scores, softmax
 
 __all__ = [
@@ -28,9 +42,11 @@ __all__ = [
     "empty",
     "from_array",
     "gelu",
+    "gru",
     "is_here",
     "layer_norm",
     "linear",
+    "lstm",
     "mask_scores",
     "matmul",
     "memory_of",
@@ -39,13 +55,17 @@ __all__ = [
     "multiply",
     "obstacle",
     "repeat_heads",
+    "reshape",
     "rms_norm",
+    "rnn",
     "rotate",
     "settle",
+    "sigmoid",
     "silu",
     "softmax",
     "split_heads",
     "squared_relu",
+    "tanh",
     "to_array",
     "transpose",
 ]

@@ -45,6 +45,16 @@ def silu(x: Tensor) -> Tensor:
     return functional.silu(x)
 
 
+def tanh(x: Tensor) -> Tensor:
+    """The hyperbolic tangent."""
+    return x.tanh()
+
+
+def sigmoid(x: Tensor) -> Tensor:
+    """1 / (1 + exp(-x))."""
+    return x.sigmoid()
+
+
 def dropout(x: Tensor, keep: Any) -> Tensor:
     """x · keep, where `keep` holds 0 or 1/(1 - rate)."""
     return x * constant(keep, x)

@@ -2,6 +2,8 @@
 
 from torch import Tensor
 
+from clearformer.engines.bounds import check_reshape
+
 
 def split_heads(x: Tensor, heads: int) -> Tensor:
     """(…, seq, heads·width) → (…, head, seq, width)."""
@@ -22,3 +24,9 @@ def repeat_heads(x: Tensor, times: int) -> Tensor:
 def transpose(x: Tensor) -> Tensor:
     """(…, a, b) → (…, b, a)."""
     return x.transpose(-1, -2)
+
+
+def reshape(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """The same numbers in the same order, cut into other axes."""
+    check_reshape(x.shape, shape)
+    return x.reshape(shape)
