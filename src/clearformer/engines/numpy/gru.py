@@ -7,7 +7,7 @@ import numpy as np
 from clearformer.engines.bounds import check_reset
 from clearformer.engines.numpy.gru_before import gru_before
 from clearformer.engines.numpy.linear import sum_of_rows
-from clearformer.engines.numpy.unrolled import Unrolled, squash, turned
+from clearformer.engines.numpy.unrolled import Unrolled, squash
 from clearformer.engines.tape import record_several, value_of
 
 
@@ -58,14 +58,15 @@ def gru(
         back = _slopes(gates, states[steps.before], inner)
         flat = back.reshape(len(back), -1)  # n, r, z, m: three side by side for x, three for h
         to_x, to_states = flat[:, : 3 * size], flat[:, size:]
-        update, u_turned = gates[:, size : 2 * size], turned(u)
+        update, product = gates[:, size : 2 * size], steps.product(u.T)
+        room = steps.room(size, gates.dtype)
         for now, _ in reversed(steps.steps):
             rows, carry = back[now], carried[: now.stop - now.start]
             if incoming is not None:
                 carry += incoming[now]
             rows *= carry[:, None]
             carry *= update[now]
-            carry += to_states[now] @ u_turned
+            carry += product(to_states[now], room[: len(carry)])
         found = [
             steps.unpacked(to_x @ np.roll(w, size, 1).T),
             steps.first(carried),
@@ -95,14 +96,15 @@ def _forwards(
 ) -> None:
     """Fills in gates (which hold x W + b), states, and m."""
     after, size = steps.after(states), len(u)
+    product, room = steps.product(u), steps.room(3 * size, gates.dtype)
     for now, before in steps.steps:
         both, new, state, part = (
             gates[now, : 2 * size], gates[now, 2 * size :], after[now], inner[now],
         )  # fmt: skip
-        product = states[before] @ u
-        both += product[:, : 2 * size]
+        sums = product(states[before], room[: len(state)])
+        both += sums[:, : 2 * size]
         squash(both)
-        part[...] = product[:, 2 * size :]
+        part[...] = sums[:, 2 * size :]
         if bias_new is not None:
             part += bias_new
         np.multiply(both[:, :size], part, out=state)

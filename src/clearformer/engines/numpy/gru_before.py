@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.engines.numpy.linear import sum_of_rows
-from clearformer.engines.numpy.unrolled import Unrolled, squash, turned
+from clearformer.engines.numpy.unrolled import Unrolled, squash
 from clearformer.engines.tape import record_several, value_of
 
 
@@ -33,7 +33,7 @@ def gru_before(
     )  # fmt: skip
     w, u = value_of(weight_input), value_of(weight_hidden)
     size = len(u)
-    u_gates, u_new = (np.ascontiguousarray(part) for part in (u[:, : 2 * size], u[:, 2 * size :]))
+    u_gates, u_new = u[:, : 2 * size], u[:, 2 * size :]
     gates = steps.x @ w
     if bias is not None:
         gates += value_of(bias)
@@ -51,18 +51,19 @@ def gru_before(
         back = _slopes(gates, states[steps.before])
         flat = back.reshape(len(back), -1)
         reset, update = gates[:, :size], gates[:, size : 2 * size]
-        gates_turned, new_turned = turned(u_gates), turned(u_new)
+        to_gates, to_new = steps.product(u_gates.T), steps.product(u_new.T)
+        room, more_room = (steps.room(size, gates.dtype) for _ in range(2))
         for now, _ in reversed(steps.steps):
             rows, carry = back[now], carried[: now.stop - now.start]
             if incoming is not None:
                 carry += incoming[now]
             rows[:, 1:] *= carry[:, None]
-            to_kept = rows[:, 2] @ new_turned
+            to_kept = to_new(rows[:, 2], room[: len(carry)])
             rows[:, 0] *= to_kept
             carry *= update[now]
             to_kept *= reset[now]
             carry += to_kept
-            carry += flat[now, : 2 * size] @ gates_turned
+            carry += to_gates(flat[now, : 2 * size], more_room[: len(carry)])
         to_hidden_weight = np.concatenate(
             (states[steps.before].T @ flat[:, : 2 * size], kept.T @ flat[:, 2 * size :]), 1
         )
@@ -90,12 +91,14 @@ def _forwards(
     """Fills in gates (which hold x W + b), states, and q."""
     u_gates, u_new = weights
     after, size = steps.after(states), len(u_new)
+    to_gates, to_new = steps.product(u_gates), steps.product(u_new)
+    room = steps.room(2 * size, gates.dtype)
     for now, before in steps.steps:
         both, new, state = gates[now, : 2 * size], gates[now, 2 * size :], after[now]
-        both += states[before] @ u_gates
+        both += to_gates(states[before], room[: len(state)])
         squash(both)
         np.multiply(both[:, :size], states[before], out=kept[now])
-        new += kept[now] @ u_new
+        new += to_new(kept[now], state)
         np.tanh(new, out=new)
         np.subtract(states[before], new, out=state)
         state *= both[:, size:]

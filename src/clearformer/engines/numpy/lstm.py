@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.engines.numpy.linear import sum_of_rows
-from clearformer.engines.numpy.unrolled import Unrolled, turned
+from clearformer.engines.numpy.unrolled import Unrolled
 from clearformer.engines.tape import record_several, value_of
 
 
@@ -52,7 +52,7 @@ def lstm(
         incoming = None if to_outputs is None else steps.packed(to_outputs)
         carried, kept = steps.carried(to_hidden, states), steps.carried(to_cell, states)
         back, to_bend = _slopes(gates, cells[steps.before], bends)
-        forget, u_turned = gates[:, size : 2 * size], turned(u)
+        forget, product = gates[:, size : 2 * size], steps.product(u.T)
         for now, _ in reversed(steps.steps):
             count = now.stop - now.start
             rows, carry, keep = back[now], carried[:count], kept[:count]
@@ -64,7 +64,7 @@ def lstm(
             rows[:, :3] *= keep[:, None]
             rows[:, 3] *= carry
             keep *= forget[now]
-            np.matmul(rows.reshape(count, -1), u_turned, out=carry)
+            product(rows.reshape(count, -1), carry)
         flat = back.reshape(len(back), -1)
         found = (
             steps.unpacked(flat @ w.T),
@@ -93,11 +93,10 @@ def _forwards(
     half = np.full(4 * size, 0.5, gates.dtype)
     half[2 * size : 3 * size] = 1  # σ(a) = tanh(a/2)/2 + 1/2, but g = tanh(a)
     shift = np.where(half == 1, 0, half)
-    product = np.empty((max((now.stop - now.start for now, _ in steps.steps), default=0), len(half)),
-                       gates.dtype)  # fmt: skip
+    product, room = steps.product(u), steps.room(4 * size, gates.dtype)
     for now, before in steps.steps:
         rows, state, cell, bend = gates[now], new_states[now], new_cells[now], bends[now]
-        rows += np.matmul(states[before], u, out=product[: len(rows)])
+        rows += product(states[before], room[: len(rows)])
         rows *= half
         np.tanh(rows, out=rows)
         rows *= half

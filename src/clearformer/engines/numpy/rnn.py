@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.engines.numpy.linear import sum_of_rows
-from clearformer.engines.numpy.unrolled import Unrolled, turned
+from clearformer.engines.numpy.unrolled import Unrolled
 from clearformer.engines.tape import record_several, value_of
 
 
@@ -32,10 +32,10 @@ def rnn(
     if bias is not None:
         sums += value_of(bias)
     states = steps.states(value_of(hidden), sums.dtype)
-    after = steps.after(states)
+    after, product = steps.after(states), steps.product(u)
     for now, before in steps.steps:
         rows = after[now]
-        np.matmul(states[before], u, out=rows)
+        product(states[before], rows)
         rows += sums[now]
         np.tanh(rows, out=rows)
 
@@ -47,13 +47,13 @@ def rnn(
         back = after * after
         np.subtract(1, back, out=back)
         incoming = None if to_outputs is None else steps.packed(to_outputs)
-        carried, u_turned = steps.carried(to_hidden, states), turned(u)
+        carried, product = steps.carried(to_hidden, states), steps.product(u.T)
         for now, _ in reversed(steps.steps):
             rows, carry = back[now], carried[: now.stop - now.start]
             if incoming is not None:
                 carry += incoming[now]
             rows *= carry
-            np.matmul(rows, u_turned, out=carry)
+            product(rows, carry)
         found = (
             steps.unpacked(back @ w.T),
             steps.first(carried),

@@ -9,6 +9,7 @@ weights, which add up over steps and sequences (Werbos, "Backpropagation Through
 With the steps below each other each sum is one product of matrices.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,14 @@ class Unrolled:
         room[:batch] = first if self._packing.order is None else first[self._packing.order]
         return room
 
+    def product(self, weight: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+        """product(rows, out) = rows @ weight, for the rows of every step."""
+        return repeated(weight, len(self.steps))
+
+    def room(self, columns: int, dtype: Any) -> np.ndarray:
+        """Room for a row of every sequence."""
+        return np.empty((self._packing.batch, columns), dtype)
+
     def after(self, states: np.ndarray) -> np.ndarray:
         """The states that follow each packed row."""
         return states[self._packing.batch :]
@@ -79,9 +88,27 @@ class Unrolled:
         return carried if self._packing.order is None else carried[self._packing.back]
 
 
-def turned(weight: np.ndarray) -> np.ndarray:
-    """The transpose, laid out anew: products with few rows are then up to three times as quick."""
-    return np.ascontiguousarray(weight.T)
+STRIPE = 64
+"""Columns. A product of few rows with so many columns is small enough for OpenBLAS to take its
+numbers where they lie, in place of copying the whole weight into an order of its own each time:
+measured with 12 rows and 256 × 1,024, 57 µs in place of 160; with 32 rows, 147 in place of 244."""
+
+WORTH_CUTTING = 4
+"""Products with a weight that make up for cutting it into stripes."""
+
+
+def repeated(weight: np.ndarray, times: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """product(rows, out) = rows @ weight, to be called so many times with few rows."""
+    inner, columns = weight.shape
+    if times < WORTH_CUTTING or columns % STRIPE:
+        return lambda rows, out: np.matmul(rows, weight, out=out)
+    stripes = np.ascontiguousarray(weight.reshape(inner, -1, STRIPE).swapaxes(0, 1))
+
+    def product(rows: np.ndarray, out: np.ndarray) -> np.ndarray:
+        np.matmul(rows, stripes, out=out.reshape(len(out), -1, STRIPE).swapaxes(0, 1))
+        return out
+
+    return product
 
 
 def squash(rows: np.ndarray) -> None:
