@@ -15,6 +15,9 @@ from engines.theirs import theirs
 PROVED_APART = {"adamw"}  # works in place and has no gradient: test_adamw
 
 
+ROUNDS_OTHERWISE = {"lstm"}  # PyTorch's own kernel, by a bit, while it records
+
+
 def has_entries(case: Case) -> bool:
     """Whether there is something to move: of nothing, PyTorch cannot take differences."""
     return all(0 not in shape for shape in case.operands.values())
@@ -91,7 +94,10 @@ def test_recording_changes_nothing_and_types_and_shapes_stay(case: Case, by, dty
     value = by.value(case.ours, *arrays)
     assert value.dtype == dtype
     recorded, gradients = by.gradients(case.ours, weights_like(value), *arrays)
-    np.testing.assert_array_equal(recorded, value, strict=True)
+    if by is not BY_NUMPY and case.operation in ROUNDS_OTHERWISE:
+        np.testing.assert_allclose(recorded, value, 4 * np.finfo(dtype).eps, strict=True)
+    else:
+        np.testing.assert_array_equal(recorded, value, strict=True)
     for gradient, x in zip(gradients, arrays, strict=True):
         assert type(gradient) is np.ndarray
         assert (gradient.dtype, gradient.shape) == (x.dtype, x.shape)

@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 from clearformer import ops
-from clearformer.engines.tape import Tape, TapeTensor, undo_broadcasting, value_and_gradients
+from clearformer.engines.tape import (
+    Tape,
+    TapeTensor,
+    record_several,
+    undo_broadcasting,
+    value_and_gradients,
+)
 from engines.proofs import check_gradient, few_examples, weights_like
 
 
@@ -197,3 +203,52 @@ def test_running_backwards_twice_is_refused():
     tape.backward(result)
     with pytest.raises(ValueError, match="backward"):
         tape.backward(result)
+
+
+def halves(x: TapeTensor, met: list[tuple[object, ...]]) -> tuple[TapeTensor, ...]:
+    """An operation with two results, 2x and 3x, that notes what it receives."""
+
+    def gradient(*grads):
+        met.append(tuple(None if g is None else g.copy() for g in grads))
+        total = np.zeros(2)
+        for factor, grad in zip((2, 3), grads, strict=True):
+            total += 0 if grad is None else factor * grad
+        return (total,)
+
+    return record_several("halves", (2 * x.data, 3 * x.data), (x,), gradient)
+
+
+@pytest.mark.parametrize(
+    ("function", "received", "expected"),
+    [
+        (lambda a, b: a, (1, None), 2),
+        (lambda a, b: b, (None, 1), 3),
+        (lambda a, b: a + b, (1, 1), 5),
+        (lambda a, b: a + a + b * b, (2, 6), 22),
+    ],
+)
+def test_an_operation_with_several_results_receives_all_gradients_at_once(
+    function, received, expected
+):
+    met, tape = [], Tape()
+    x = tape.watch(np.ones(2))
+    tape.backward(function(*halves(x, met)))
+    (grads,) = met
+    for grad, wanted in zip(grads, received, strict=True):
+        assert (grad is None) if wanted is None else (grad == wanted).all()
+    np.testing.assert_array_equal(tape.gradient(x), np.full(2, expected))
+
+
+def test_an_operation_with_several_results_that_nobody_used_is_not_asked():
+    met, tape = [], Tape()
+    x = tape.watch(np.ones(2))
+    result = x + x
+    halves(x, met)
+    tape.backward(result)
+    assert met == []
+    np.testing.assert_array_equal(tape.gradient(x), [2, 2])
+
+
+def test_several_results_of_plain_arrays_are_plain_arrays():
+    results = record_several("any", (np.ones(2), 1.0), (np.ones(2),), lambda *_: ())
+    assert [type(one) for one in results] == [np.ndarray, np.ndarray]

@@ -69,6 +69,14 @@ def silu(x: Tensor) -> Tensor:
     return functional.silu(x)
 
 
+def tanh(x: Tensor) -> Tensor:
+    return x.tanh()
+
+
+def sigmoid(x: Tensor) -> Tensor:
+    return x.sigmoid()
+
+
 def dropout(x: Tensor, keep: Tensor) -> Tensor:
     return x * keep.to(x.dtype)
 
@@ -95,6 +103,56 @@ def repeat_heads(x: Tensor, times: int) -> Tensor:
 
 def transpose(x: Tensor) -> Tensor:
     return x.mT
+
+
+def reshape(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    return x.contiguous().view(shape)
+
+
+def rnn(x, hidden, weight_input, weight_hidden, bias=0.0, *, lengths=None):
+    """One position after another, as all cells here."""
+
+    def step(row, old):
+        return ((row @ weight_input + old @ weight_hidden + bias).tanh(),)
+
+    return _in_turn(step, x, lengths, hidden)
+
+
+def lstm(x, hidden, cell, weight_input, weight_hidden, bias=0.0, *, lengths=None):
+    def step(row, old, memory):
+        i, f, g, o = (row @ weight_input + old @ weight_hidden + bias).chunk(4, -1)
+        memory = f.sigmoid() * memory + i.sigmoid() * g.tanh()
+        return o.sigmoid() * memory.tanh(), memory
+
+    return _in_turn(step, x, lengths, hidden, cell)
+
+
+def gru(
+    x, hidden, weight_input, weight_hidden, bias=0.0, bias_new=0.0, *, reset="after", lengths=None
+):
+    size = hidden.shape[1]
+    u_gates, u_new = weight_hidden[:, : 2 * size], weight_hidden[:, 2 * size :]
+
+    def step(row, old):
+        sums = row @ weight_input + bias
+        r, z = (sums[:, : 2 * size] + old @ u_gates).sigmoid().chunk(2, -1)
+        inner = (r * old) @ u_new if reset == "before" else r * (old @ u_new + bias_new)
+        new = (sums[:, 2 * size :] + inner).tanh()
+        return ((1 - z) * new + z * old,)
+
+    return _in_turn(step, x, lengths, hidden)
+
+
+def _in_turn(step, x, lengths, *states):
+    outputs = [x.new_zeros(len(x), 0, states[0].shape[1])]
+    for place in range(x.shape[1]):
+        there = torch.ones(len(x), 1, dtype=torch.bool)
+        if lengths is not None:
+            there = lengths[:, None] > place
+        new = step(x[:, place], *states)
+        states = tuple(torch.where(there, n, old) for n, old in zip(new, states, strict=True))
+        outputs.append(torch.where(there, new[0], 0)[:, None])
+    return torch.cat(outputs, 1), *states
 
 
 def cross_entropy(logits: Tensor, targets: Tensor, ignore: int = -100) -> Tensor:

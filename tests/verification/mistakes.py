@@ -176,6 +176,76 @@ def _silu(engine: ModuleType) -> Wrong:
     return lambda x: x * x.exp() / (1 + x.exp())
 
 
+@mistake("tanh", "half as steep")
+def _tanh(engine: ModuleType) -> Wrong:
+    return lambda x: 2 * (x / 2).sigmoid() - 1
+
+
+@mistake("sigmoid", "overflows far away")
+def _sigmoid(engine: ModuleType) -> Wrong:
+    return lambda x: x.exp() / (1 + x.exp())
+
+
+@mistake("reshape", "the numbers in another order")
+def _reshape(engine: ModuleType) -> Wrong:
+    return lambda x, shape: x.mT.reshape(shape) if x.ndim > 1 else x.reshape(shape)
+
+
+@mistake("rnn", "the last state has no gradient")
+def _rnn(engine: ModuleType) -> Wrong:
+    right = engine.rnn
+
+    def wrong(*operands, **options):
+        outputs, hidden = right(*operands, **options)
+        return outputs, hidden.detach()
+
+    return wrong
+
+
+@mistake("rnn", "truncated after a step")
+def _truncated(engine: ModuleType) -> Wrong:
+    right = engine.rnn
+
+    def wrong(x, hidden, *weights, lengths=None):
+        if lengths is not None or not x.shape[1]:
+            return right(x, hidden, *weights, lengths=lengths)
+        outputs = []
+        for place in range(x.shape[1]):
+            output, hidden = right(x[:, place : place + 1], hidden.detach(), *weights)
+            outputs.append(output)
+        return torch.cat(outputs, 1), hidden
+
+    return wrong
+
+
+@mistake("lstm", "gates in another order")
+def _lstm(engine: ModuleType) -> Wrong:
+    right = engine.lstm
+
+    def wrong(x, hidden, cell, weight_input, weight_hidden, bias=None, *, lengths=None):
+        def turned(weight):
+            i, f, g, o = weight.chunk(4, -1)
+            return torch.cat((i, f, o, g), -1)
+
+        bias = None if bias is None else turned(bias)
+        weights = turned(weight_input), turned(weight_hidden), bias
+        return right(x, hidden, cell, *weights, lengths=lengths)
+
+    return wrong
+
+
+@mistake("gru", "the reset always after")
+def _gru(engine: ModuleType) -> Wrong:
+    right = engine.gru
+    return lambda *operands, reset="after", **options: right(*operands, **options)
+
+
+@mistake("gru", "lengths are not looked at")
+def _unlimited(engine: ModuleType) -> Wrong:
+    right = engine.gru
+    return lambda *operands, lengths=None, **options: right(*operands, **options)
+
+
 @mistake("dropout", "drawn anew")
 def _dropout(engine: ModuleType) -> Wrong:
     return lambda x, keep: functional.dropout(x, 0.5)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearformer import ops
+from clearformer.tensor import number_type
 
 Shape = tuple[int, ...]
 
@@ -34,6 +35,8 @@ class Case:
     """How large an operand is: the deviation of its normal distribution, unless it is 1."""
     incoming: float = 1.0
     """How large the gradient is that comes in from behind."""
+    results: int = 1
+    """How many results the operation has; several are looked at as one (see `joined`)."""
 
     def __str__(self) -> str:
         return f"{self.operation}: {self.arguments}"
@@ -63,4 +66,20 @@ class Case:
     def run(self, function: Callable[..., Any], tensors: Sequence[Any], **constants: Any) -> Any:
         """`function` of the operands, by name, and the constants (the case's own unless given)."""
         operands = dict(zip(self.operands, tensors, strict=True))
-        return function(**operands, **(self.constants | constants))
+        result = function(**operands, **(self.constants | constants))
+        return joined(*result) if self.results > 1 else result
+
+
+def joined(outputs: Any, *states: Any) -> Any:
+    """What a recurrent operation gives as one tensor: each last state as one position more.
+
+    The outputs (batch seq hidden) and the states (batch hidden) are put into their places by
+    products with zeros and ones, which change no number.
+    """
+    batch, seq, hidden = outputs.shape
+    places = np.eye(seq + len(states), dtype=number_type(outputs))
+    whole = ops.matmul(places[:, :seq], outputs)
+    for place, state in enumerate(states, start=seq):
+        row = ops.reshape(state, (batch, 1, hidden))
+        whole = whole + ops.matmul(places[:, place : place + 1], row)
+    return whole

@@ -8,6 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from clearformer.verification.case import Case
+from clearformer.verification.recurrent_cases import small_recurrent_cases
+
+
+BENDS = ("squared_relu", "gelu", "silu", "tanh", "sigmoid")
 
 
 def _same_shape(name: str) -> Iterator[Case]:
@@ -143,6 +147,8 @@ def _shapes() -> Iterator[Case]:
         yield Case("merge_heads", {"x": split})
         yield Case("repeat_heads", {"x": split}, {"times": 2})
         yield Case("transpose", {"x": split})
+    for before, after in (((2, 6), (3, 4)), ((2, 3, 2), (-1,)), ((1,), ()), ((0, 3), (3, 0, 2))):
+        yield Case("reshape", {"x": before}, {"shape": after})
     yield Case("repeat_heads", {"x": (3, 1, 2)}, {"times": 1})
     yield Case("transpose", {"x": (2, 3)})
 
@@ -170,8 +176,9 @@ CASES = (
     *_softmax(),
     *_attention(),
     *_norms(),
-    *(case for name in ("squared_relu", "gelu", "silu") for case in _same_shape(name)),
+    *(case for name in BENDS for case in _same_shape(name)),
     *_dropout_and_rotate(),
     *_shapes(),
     *_cross_entropy(),
+    *small_recurrent_cases(),
 )

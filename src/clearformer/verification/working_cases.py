@@ -11,6 +11,10 @@ from math import sqrt
 import numpy as np
 
 from clearformer.verification.case import Case
+from clearformer.verification.recurrent_cases import (
+    extreme_recurrent_cases,
+    working_recurrent_cases,
+)
 
 ROWS = (2, 64)
 """(batch, seq)"""
@@ -42,6 +46,9 @@ def _rows() -> Iterator[Case]:
     yield Case("squared_relu", {"x": x})
     yield Case("gelu", {"x": x})
     yield Case("silu", {"x": x})
+    yield Case("tanh", {"x": x})
+    yield Case("sigmoid", {"x": x})
+    yield Case("reshape", {"x": x}, {"shape": (*ROWS, HEADS, WIDTH)})
     yield Case("dropout", {"x": x}, {"keep": (rng.random(x) < 0.75) / 0.75})
     yield Case("split_heads", {"x": x}, {"heads": HEADS})
     targets = rng.integers(VOCABULARY, size=ROWS)
@@ -79,6 +86,9 @@ def _extremes() -> Iterator[Case]:
     yield Case("rms_norm", {"x": x, "gain": row}, sizes=far)
     yield Case("gelu", {"x": x}, sizes=far)
     yield Case("silu", {"x": x}, sizes=far)
+    yield Case("tanh", {"x": x}, sizes=far)
+    yield Case("sigmoid", {"x": x}, sizes=far)
+    yield from extreme_recurrent_cases(LARGE)
 
 
 INCOMING = 1 / sqrt(ROWS[0] * ROWS[1])
@@ -86,6 +96,6 @@ INCOMING = 1 / sqrt(ROWS[0] * ROWS[1])
 absolute part of a tolerance means the same as for a single row."""
 
 WORKING_CASES = (
-    *(replace(case, incoming=INCOMING) for case in (*_rows(), *_heads())),
+    *(replace(case, incoming=INCOMING) for case in (*_rows(), *_heads(), *working_recurrent_cases())),
     *_extremes(),
 )

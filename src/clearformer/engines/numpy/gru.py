@@ -56,7 +56,7 @@ def gru(
         incoming = None if to_outputs is None else steps.packed(to_outputs)
         carried = steps.carried(to_hidden, states)
         back = _slopes(gates, states[steps.before], inner)
-        flat = back.reshape(len(back), -1)  # n, r, z, m: three side by side for x, three for h
+        flat = back.reshape(len(back), 4 * size)  # n, r, z, m: three side by side for x, three for h
         to_x, to_states = flat[:, : 3 * size], flat[:, size:]
         update, product = gates[:, size : 2 * size], steps.product(u.T)
         room = steps.room(size, gates.dtype)
@@ -117,7 +117,7 @@ def _forwards(
 
 def _slopes(gates: np.ndarray, before: np.ndarray, inner: np.ndarray) -> np.ndarray:
     """Of all steps: the factors (position, n r z m, hidden) of e."""
-    split = gates.reshape(len(gates), 3, -1)
+    split = gates.reshape(len(gates), 3, before.shape[1])
     reset, update, new = (split[:, n] for n in range(3))
     back = np.empty((len(gates), 4, split.shape[-1]), gates.dtype)
     to_new, to_reset, to_update, to_inner = (back[:, n] for n in range(4))

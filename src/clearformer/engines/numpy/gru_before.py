@@ -49,7 +49,7 @@ def gru_before(
         incoming = None if to_outputs is None else steps.packed(to_outputs)
         carried = steps.carried(to_hidden, states)
         back = _slopes(gates, states[steps.before])
-        flat = back.reshape(len(back), -1)
+        flat = back.reshape(len(back), 3 * size)
         reset, update = gates[:, :size], gates[:, size : 2 * size]
         to_gates, to_new = steps.product(u_gates.T), steps.product(u_new.T)
         room, more_room = (steps.room(size, gates.dtype) for _ in range(2))
@@ -107,7 +107,7 @@ def _forwards(
 
 def _slopes(gates: np.ndarray, before: np.ndarray) -> np.ndarray:
     """Of all steps, (position, r z n, hidden): h_{t-1} r (1 - r), and the factors of e."""
-    split = gates.reshape(len(gates), 3, -1)
+    split = gates.reshape(len(gates), 3, before.shape[1])
     update, new = split[:, 1], split[:, 2]
     back = 1 - split
     to_reset, to_update, to_new = (back[:, n] for n in range(3))

@@ -64,8 +64,8 @@ def lstm(
             rows[:, :3] *= keep[:, None]
             rows[:, 3] *= carry
             keep *= forget[now]
-            product(rows.reshape(count, -1), carry)
-        flat = back.reshape(len(back), -1)
+            product(rows.reshape(count, 4 * size), carry)
+        flat = back.reshape(len(back), 4 * size)
         found = (
             steps.unpacked(flat @ w.T),
             steps.first(carried),
@@ -113,7 +113,7 @@ def _slopes(
     gates: np.ndarray, cells: np.ndarray, bends: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Of all steps: the factors (position, gate, hidden) of s, s, s and e; and o (1 - tanh²(c))."""
-    split = gates.reshape(len(gates), 4, -1)
+    split = gates.reshape(len(gates), 4, bends.shape[1])
     let_in, _, new, show = (split[:, n] for n in range(4))
     back = 1 - split
     back *= split

@@ -7,6 +7,7 @@ from torch.autograd import Function
 from torch.nn import functional
 
 from clearformer.engines.torch.constants import constant
+from clearformer.engines.torch.linear import NARROW
 from clearformer.engines.torch.tracing import traced
 
 
@@ -46,13 +47,13 @@ def silu(x: Tensor) -> Tensor:
 
 
 def tanh(x: Tensor) -> Tensor:
-    """The hyperbolic tangent."""
-    return x.tanh()
+    """The hyperbolic tangent; of 16 bits in float32, whose slope 1 - y² a rounded y would spoil."""
+    return x.float().tanh().to(x.dtype) if x.dtype in NARROW else x.tanh()
 
 
 def sigmoid(x: Tensor) -> Tensor:
-    """1 / (1 + exp(-x))."""
-    return x.sigmoid()
+    """1 / (1 + exp(-x)); of 16 bits in float32, as tanh."""
+    return x.float().sigmoid().to(x.dtype) if x.dtype in NARROW else x.sigmoid()
 
 
 def dropout(x: Tensor, keep: Any) -> Tensor:
