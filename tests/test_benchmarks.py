@@ -232,3 +232,31 @@ def test_saves_are_timed_in_a_run_and_alone(benchmark, capsys, tmp_path):
     assert len(document["sides"]["a save"]["samples"]) == 2
     assert document["bytes"] > 0
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("cell", ["rnn", "lstm", "gru"])
+def test_the_recurrent_peer_has_the_same_outputs_and_gradients(torch, benchmark, cell):
+    recurrent = benchmark("recurrent")
+    setting = recurrent.Setting(cell, hidden=8, batch=4, seq=5, threads=2)
+    learner = Learner(setting.layer(), recurrent.weighted_sum, workers=2)
+    x, weights = setting.arrays()
+    ours = 2 * learner.loss_and_gradients(x, weights, share=2.0)  # not a mean over two halves
+    learner.gather()
+    peer = recurrent.peer_of(setting)
+    loss = (peer(torch.from_numpy(x))[0] * torch.from_numpy(weights)).sum()
+    loss.backward()
+    assert ours == pytest.approx(loss.item(), rel=1e-4)
+    gradients = learner.named(learner.gradients)
+    wanted = dict(zip(("weight_input", "weight_hidden", "bias"),
+                      (p.grad.numpy().T for p in peer.parameters()), strict=False))  # fmt: skip
+    for name, gradient in wanted.items():
+        np.testing.assert_allclose(gradients[name], gradient, 1e-4, 1e-4, err_msg=name)
+
+
+def test_a_recurrent_layer_is_timed_without_pytorch_too(benchmark, monkeypatch, capsys):
+    monkeypatch.setattr(benchmark("recurrent"), "find_spec", lambda name: None)
+    short = ["--hidden", "8", "--batch", "2", "--seq", "3", "--turns", "1", "--repeats", "1"]
+    benchmark("recurrent").main([*short, "--json"])
+    document = json.loads(capsys.readouterr().out)
+    assert any("PyTorch is not installed" in note for note in document["notes"])
+    assert document["sides"]["clearformer"]["median"] > 0

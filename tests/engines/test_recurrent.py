@@ -106,7 +106,9 @@ def test_what_is_beyond_a_length_is_not_looked_at(by, cell, rng):
     arrays = operands(cell, rng)
     arrays[0][1, 2:] = np.nan
     function = as_one(cell, lengths=np.array([5, 2, 4]))
-    value, gradients = by.gradients(function, weights_like(np.ones(function(*arrays).shape)), *arrays)
+    value, gradients = by.gradients(
+        function, weights_like(np.ones(function(*arrays).shape)), *arrays
+    )
     assert np.isfinite(value).all()
     assert all(np.isfinite(gradient).all() for gradient in gradients)
     np.testing.assert_array_equal(gradients[0][1, 2:], 0)

@@ -21,7 +21,7 @@ OF_LENGTH = (
 )
 """(batch, seq, lengths)"""
 
-ROWS, INPUT, HIDDEN = (4, 32), 48, 64
+ROWS, INPUT, HIDDEN = (4, 32), 64, 64
 """(batch, seq), and widths: a product that the NumPy engine takes in stripes."""
 
 

@@ -96,6 +96,9 @@ INCOMING = 1 / sqrt(ROWS[0] * ROWS[1])
 absolute part of a tolerance means the same as for a single row."""
 
 WORKING_CASES = (
-    *(replace(case, incoming=INCOMING) for case in (*_rows(), *_heads(), *working_recurrent_cases())),
+    *(
+        replace(case, incoming=INCOMING)
+        for case in (*_rows(), *_heads(), *working_recurrent_cases())
+    ),
     *_extremes(),
 )

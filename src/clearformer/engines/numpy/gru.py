@@ -56,7 +56,9 @@ def gru(
         incoming = None if to_outputs is None else steps.packed(to_outputs)
         carried = steps.carried(to_hidden, states)
         back = _slopes(gates, states[steps.before], inner)
-        flat = back.reshape(len(back), 4 * size)  # n, r, z, m: three side by side for x, three for h
+        flat = back.reshape(
+            len(back), 4 * size
+        )  # n, r, z, m: three side by side for x, three for h
         to_x, to_states = flat[:, : 3 * size], flat[:, size:]
         update, product = gates[:, size : 2 * size], steps.product(u.T)
         room = steps.room(size, gates.dtype)

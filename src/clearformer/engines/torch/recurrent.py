@@ -95,8 +95,7 @@ class _Run:
         self.packing: Packing = packing(x.shape[0], x.shape[1], lengths)
 
     def biases(self) -> tuple[Tensor, ...]:
-        """PyTorch adds one to each product; ours is the first, and b' the last third of the other.
-        """
+        """PyTorch adds one to each product; ours is the first, and b' the last third of the other."""
         bias, new = self._given.get("bias"), self._given.get("bias_new")
         if bias is None and new is None:
             return ()
