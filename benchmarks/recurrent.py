@@ -37,10 +37,10 @@ class Layer(Part):
     cell: str
     gain: Tensor
     """Of the input; one. It makes the engines compute the gradient of the input."""
-    weight_input: Tensor
-    weight_hidden: Tensor
-    bias: Tensor
-    bias_new: Tensor
+    weight_input: Any
+    weight_hidden: Any
+    bias: Any
+    bias_new: Any
 
     def __call__(self, x: Any) -> Any:
         """The outputs (batch, seq, hidden)."""

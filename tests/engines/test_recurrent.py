@@ -151,8 +151,8 @@ def test_in_two_parts_with_the_state_carried_it_is_the_same(by, cell, rng):
 def test_gates_that_are_wide_open_or_shut_give_numbers(by, cell, rng):
     arrays = operands(cell, rng, dtype=np.float32)
     arrays[0] *= np.float32(1e30)
-    value, gradients = by.gradients(as_one(cell), np.ones((3, 5 + state_count(cell), 6), np.float32),
-                                    *arrays)  # fmt: skip
+    weights = np.ones((3, 5 + state_count(cell), 6), np.float32)
+    value, gradients = by.gradients(as_one(cell), weights, *arrays)
     assert np.abs(value).max() < 10
     assert all(np.isfinite(gradient).all() for gradient in gradients)
 
@@ -224,7 +224,7 @@ def test_lengths_that_cannot_be_are_refused(cell, lengths, told, rng):
 @every_engine
 def test_a_reset_that_there_is_not_is_refused(by, rng):
     arrays = [by.tensor(x) for x in operands("gru", rng)]
-    with pytest.raises(ConfigurationError, match="after.*before.*between"):
+    with pytest.raises(ConfigurationError, match=r"after.*before.*between"):
         ops.gru(*arrays, reset="between")
     with pytest.raises(ConfigurationError, match="bias_new must be None"):
         ops.gru(*arrays, reset="before")

@@ -237,13 +237,21 @@ def _lstm(engine: ModuleType) -> Wrong:
 @mistake("gru", "the reset always after")
 def _gru(engine: ModuleType) -> Wrong:
     right = engine.gru
-    return lambda *operands, reset="after", **options: right(*operands, **options)
+
+    def wrong(*operands, reset="after", **options):
+        return right(*operands, **options)
+
+    return wrong
 
 
 @mistake("gru", "lengths are not looked at")
 def _unlimited(engine: ModuleType) -> Wrong:
     right = engine.gru
-    return lambda *operands, lengths=None, **options: right(*operands, **options)
+
+    def wrong(*operands, lengths=None, **options):
+        return right(*operands, **options)
+
+    return wrong
 
 
 @mistake("dropout", "drawn anew")

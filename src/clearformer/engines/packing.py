@@ -44,7 +44,7 @@ class Packing:
 
     @property
     def slices(self) -> list[tuple[slice, slice]]:
-        """Of each step, its packed rows, and where among the states those lie that it starts from."""
+        """Of each step, its packed rows, and the places of the states that it starts from."""
         ends = np.cumsum(self.counts)
         found, before = [], 0
         for count, end in zip(self.counts.tolist(), ends.tolist(), strict=True):

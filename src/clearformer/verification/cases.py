@@ -10,7 +10,6 @@ import numpy as np
 from clearformer.verification.case import Case
 from clearformer.verification.recurrent_cases import small_recurrent_cases
 
-
 BENDS = ("squared_relu", "gelu", "silu", "tanh", "sigmoid")
 
 

@@ -1,6 +1,6 @@
 """The cases of the recurrent operations: small ones, and one each of a working size."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import sqrt
 
@@ -81,8 +81,8 @@ def _shapes(
 def _case(
     name: str,
     shapes: dict[str, Shape],
-    constants: dict[str, object] | None = None,
+    constants: Mapping[str, object] | None = None,
     sizes: dict[str, float] | None = None,
 ) -> Case:
     results = 3 if name == "lstm" else 2
-    return Case(name, shapes, constants or {}, sizes or {}, results=results)
+    return Case(name, shapes, dict(constants or {}), sizes or {}, results=results)

@@ -101,7 +101,7 @@ def silu(x: Any) -> Any:
 
 
 def tanh(x: Any) -> Any:
-    """y = tanh(x).  dy/dx = 1 - y²."""
+    """With y the result: dy/dx = 1 - y²."""
     bend = np.tanh(value_of(x))
 
     def gradient(grad: np.ndarray) -> tuple[np.ndarray]:

@@ -61,7 +61,7 @@ class Unrolled:
         return room
 
     def product(self, weight: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-        """product(rows, out) = rows @ weight, for the rows of every step."""
+        """What multiplies the rows of every step with a weight: see `repeated`."""
         return repeated(weight, len(self.steps))
 
     def room(self, columns: int, dtype: Any) -> np.ndarray:

@@ -95,7 +95,7 @@ class _Run:
         self.packing: Packing = packing(x.shape[0], x.shape[1], lengths)
 
     def biases(self) -> tuple[Tensor, ...]:
-        """PyTorch adds one to each product; ours is the first, and b' the last third of the other."""
+        """PyTorch adds one to each product: b to the first, b' to the last third of the other."""
         bias, new = self._given.get("bias"), self._given.get("bias_new")
         if bias is None and new is None:
             return ()
@@ -124,7 +124,11 @@ class _Run:
 
     def step_by_step(self) -> tuple[Tensor, ...]:
         """A GRU with the reset before the product, as its paper has it."""
-        bias, w, u = (self._given.get(name) for name in ("bias", "weight_input", "weight_hidden"))
+        w, u, bias = (
+            self._given["weight_input"],
+            self._given["weight_hidden"],
+            self._given.get("bias"),
+        )
         sums = self._packed() @ w if bias is None else torch.addmm(bias, self._packed(), w)
         (state,) = self._states
         width = state.shape[1]
