@@ -69,4 +69,4 @@ class Addition(PairTask):
 
 
 def _key(numbers: list[int]) -> bytes:
-    return "+".join(map(str, sorted(numbers))).encode()
+    return b"%d+%d" % (min(numbers), max(numbers))

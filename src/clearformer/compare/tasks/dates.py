@@ -4,10 +4,10 @@ The parts are made of days, not of texts: a day of `test` never occurs in `train
 and in neither language. So whoever is right has understood how dates are written.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from typing import ClassVar, Literal, get_args
 
@@ -80,7 +80,7 @@ class Dates(PairTask):
     def draw(self, rng: np.random.Generator, count: int, part: Part = "train") -> list[Pair]:
         """So many pairs; see `PairTask`."""
         check_part(count, part)
-        days, spellings = self._days[part], self.spellings
+        days, spellings = days_of(self.first, self.last)[part], self.spellings
         chosen = rng.integers(len(days), size=count).tolist()
         ways = rng.integers(len(spellings), size=count).tolist()
         return [
@@ -88,11 +88,12 @@ class Dates(PairTask):
             for number, way in zip(chosen, ways, strict=True)
         ]
 
-    @cached_property
-    def _days(self) -> dict[Part, list[date]]:
-        """The days of each part, in order."""
-        days: dict[Part, list[date]] = {"train": [], "test": []}
-        begin, end = date(self.first, 1, 1).toordinal(), date(self.last, 12, 31).toordinal()
-        for day in map(date.fromordinal, range(begin, end + 1)):
-            days[part_of(day.isoformat().encode())].append(day)
-        return days
+
+@cache
+def days_of(first: int, last: int) -> Mapping[Part, Sequence[date]]:
+    """The days of each part in some years, in order."""
+    days: dict[Part, list[date]] = {"train": [], "test": []}
+    begin, end = date(first, 1, 1).toordinal(), date(last, 12, 31).toordinal()
+    for day in map(date.fromordinal, range(begin, end + 1)):
+        days[part_of(day.isoformat().encode())].append(day)
+    return days

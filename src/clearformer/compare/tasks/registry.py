@@ -78,7 +78,7 @@ def task(name: str, **settings: Any) -> Task:
         ConfigurationError: no such task or setting, or a setting that cannot be.
     """
     if name not in TASKS:
-        near = get_close_matches(name, TASKS, 2, cutoff=0.5)
+        near = get_close_matches(name, TASKS, 2)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise ConfigurationError(
             f"there is no task {name!r}; {hint}there are {', '.join(sorted(TASKS))}"
@@ -88,7 +88,7 @@ def task(name: str, **settings: Any) -> Task:
     known = [field.name for field in fields(kind) if field.init]
     for setting in settings:
         if setting not in known:
-            near = get_close_matches(setting, known, 1, cutoff=0.5)
+            near = get_close_matches(setting, known, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise ConfigurationError(
                 f"the task {name} has no setting {setting!r}{hint}; "

@@ -57,9 +57,10 @@ class Sequences(SequenceTask):
         self, rng: np.random.Generator, rows: int, part: Part = "train"
     ) -> tuple[Block, Block]:
         """Inputs and targets (rows, seq), -100 where nothing is asked."""
+        pairs = self.pairs.draw(rng, rows, part)
         ids = np.full((rows, self.context + 1), PAD, np.intp)
         asked = np.zeros((rows, self.context + 1), bool)
-        for row, (source, target) in enumerate(self.pairs.draw(rng, rows, part)):
+        for row, (source, target) in enumerate(pairs):
             begin, end = len(source) + 1, len(source) + len(target) + 2
             ids[row, :end] = [*self.encode(source), TO, *self.encode(target), END]
             asked[row, begin:end] = True
