@@ -11,6 +11,8 @@ SETTINGS = [
     {"distance": 4},
     {"distance": 64},
     {"distance": 512},
+    {"distance": 64, "queries": 4},
+    {"distance": 4, "queries": 4},
     {"distance": 5, "queries": 1, "values": 2, "distractors": 2, "span": 3},
     {"distance": 40, "queries": 26, "values": 30, "span": 40},
     {"distance": 1, "queries": 1},
@@ -54,7 +56,7 @@ def test_the_vocabulary_is_closed_and_no_symbol_stands_twice(settings, rng):
 
 
 def test_one_who_knows_the_slot_alone_is_right_by_chance(rng):
-    task = Recall(distance=16, values=5)
+    task = Recall(distance=16, values=5, queries=3)
     inputs, targets = task.draw(rng, 5000)
     for guess in range(task.values):
         slot = inputs - task.distractors - task.queries * task.values
@@ -63,7 +65,7 @@ def test_one_who_knows_the_slot_alone_is_right_by_chance(rng):
 
 
 def test_one_who_looks_k_steps_back_is_always_right(rng):
-    task = Recall(distance=16)
+    task = Recall(distance=16, queries=4)
     inputs, targets = task.draw(rng, 100)
     assert task.accuracy(np.roll(inputs, task.distance, 1), targets) == 1.0
     assert task.accuracy(np.roll(inputs, task.distance - 1, 1), targets) < 0.2
@@ -71,7 +73,7 @@ def test_one_who_looks_k_steps_back_is_always_right(rng):
 
 
 def test_the_place_of_a_query_does_not_tell_its_slot(rng):
-    task = Recall(distance=32)
+    task = Recall(distance=32, queries=4)
     inputs, _ = task.draw(rng, 8000)
     first = task.distractors + task.queries * task.values
     counts = np.array([(inputs == first + slot).sum(0) for slot in range(task.queries)])
@@ -95,12 +97,12 @@ def test_the_noise_has_every_distractor_equally_often_everywhere(rng):
         ({"distance": 0}, "distance must be a whole number from 1"),
         ({"distance": 4.0}, "got 4.0"),
         ({"distance": True}, "got True"),
-        ({"distance": 3}, "queries must be a whole number from 1 to 3"),
+        ({"distance": 3, "queries": 4}, "queries must be a whole number from 1 to 3"),
         ({"values": 1}, "values must be a whole number from 2"),
         ({"queries": 27}, "queries must be a whole number from 1 to 26"),
         ({"distractors": 1}, "distractors must be"),
-        ({"span": 3}, "span must be a whole number from 4 to 64"),
-        ({"span": 65}, "span must be a whole number from 4 to 64"),
+        ({"queries": 4, "span": 3}, "span must be a whole number from 4 to 64"),
+        ({"span": 65}, "span must be a whole number from 1 to 64"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(settings, told):

@@ -1,18 +1,20 @@
 """Recall: which symbol stood exactly k steps ago?
 
-    place    0    1    2    3    4   …   p + k          (k = distance)
-    input   ~7   b2   ~0   a5   ~3   …    ?b
-    target   –    –    –    –    –   …    b2
+    place    0    1    2    3    4   …   3 + k          (k = distance)
+    input   ~7   ~2   ~0   a5   ~3   …    ?a
+    target   –    –    –    –    –   …    a5
 
-Values are put at random places at the beginning, among distractors of another alphabet; each
-carries the name of its slot (a, b, …), which is what marks it. The query of a slot comes exactly k
-steps after its value and asks for it. So there are several questions in a row, each of them over
-the same distance, and the answer is always the symbol k steps back.
+A value is put at a random place at the beginning, among distractors of another alphabet, which is
+what marks it. The query comes exactly k steps after it and asks for it. With several queries each
+value carries the name of a slot (a, b, …) and each query that of the slot it asks for; so all of
+them span the same distance, and the answer is always the symbol k steps back.
 
-A model that can look k steps back needs one look: the query of slot b finds the value of slot b,
-by its name or by its distance. A model with one hidden state must carry queries · log2(values) bits
-through k steps of noise. One that forgets knows the slot and no more, and is right once in as many
-as there are values.
+A model that can look k steps back needs one look: the query finds the value by its alphabet, its
+slot or its distance. A model with one hidden state must carry queries · log2(values) bits through k
+steps of noise. One that forgets is right once in as many as there are values.
+
+One query is the default, though several give more to learn from in each row: with several, a model
+first learns that some value is asked and stays there before it learns which.
 
 Sources: Hochreiter and Schmidhuber 1997, "Long short-term memory", section 5: a symbol must be
 given back after a time lag filled with random distractors, which leave nothing regular to lean on
@@ -47,7 +49,7 @@ class Recall(SequenceTask):
     """Steps from a value to the query that asks for it: k."""
     values: int = 8
     """Symbols a value can be."""
-    queries: int = 4
+    queries: int = 1
     """Questions in each row, each of a slot of its own."""
     distractors: int = 16
     """Symbols of the noise between."""
