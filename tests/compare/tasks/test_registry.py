@@ -9,17 +9,9 @@ from clearformer.compare.tasks import TASKS, PairTask, SequenceTask, as_sequence
 from clearformer.errors import ConfigurationError
 
 
-def made_of(name):
-    """The task; one whose module is not there is left out."""
-    try:
-        return task(name)
-    except ModuleNotFoundError as fault:
-        pytest.skip(f"{fault}: it comes from another part")
-
-
 @pytest.mark.parametrize("name", tasks())
 def test_every_task_is_found_named_and_described(name):
-    made = made_of(name)
+    made = task(name)
     assert made.name == name
     assert isinstance(made, SequenceTask | PairTask)
     says = TASKS[name].says
@@ -30,7 +22,7 @@ def test_every_task_is_found_named_and_described(name):
 
 @pytest.mark.parametrize("name", tasks())
 def test_every_task_has_a_limit_to_compare_with(name, rng):
-    made = made_of(name)
+    made = task(name)
     made = as_sequences(made) if isinstance(made, PairTask) else made
     assert made.chance is not None or made.best is not None
     inputs, targets = made.draw(rng, 3)
@@ -38,7 +30,7 @@ def test_every_task_has_a_limit_to_compare_with(name, rng):
     assert inputs.max() < len(made.vocabulary)
 
 
-@pytest.mark.parametrize("name", [name for name in tasks() if name != "markov"])
+@pytest.mark.parametrize("name", tasks())
 def test_every_setting_is_described_and_has_a_default(name):
     kind = getattr(import_module(TASKS[name].module), TASKS[name].kind)
     assert task(name, **{field.name: field.default for field in fields(kind)}) == task(name)

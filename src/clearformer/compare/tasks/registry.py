@@ -58,8 +58,8 @@ TASKS: Mapping[str, Entry] = {
         "all can be right, also on days never seen.",
     ),
     "markov": Entry(
-        "clearformer.compare.markov",
-        "MarkovSource",
+        f"{HERE}.markov",
+        "MarkovText",
         "Predict the next symbol of a random source; no loss is below its entropy, which is "
         "computed exactly.",
     ),
