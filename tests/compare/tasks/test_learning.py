@@ -11,7 +11,7 @@ from clearformer.engines.numpy import Learner
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration
 from clearformer.training.loop import Loop
-from clearformer.training.objective import next_token_loss
+from clearformer.training.next_token import next_token_loss
 from clearformer.training.optimizers import AdamW, AdamWSettings
 from clearformer.training.options import TrainingOptions
 
@@ -31,19 +31,25 @@ class Draws:
 
     def __init__(self, task: Recall, rng: np.random.Generator):
         self.task, self.rng = task, rng
+        self.targets = BATCH * task.queries
 
     def next(self) -> tuple[np.ndarray, np.ndarray]:
         return self.task.draw(self.rng, BATCH)
 
 
 def accuracy_after(task: Recall, steps: int, seed: int = 0) -> float:
-    """On unseen rows, of a decoder of two layers that is trained for so many steps."""
+    """On unseen rows, of a decoder of two layers that is trained for so many steps.
+
+    The classic recipe: it needs about 100 steps at any distance up to 256. The modern one needs
+    several times as many at 256, with its normalised queries and keys and without.
+    """
     size = {"layers": 2, "heads": 2, "embed": 64, "context": task.context}
     model = build_decoder(
-        ModelConfiguration(len(task.vocabulary), **size), np.random.default_rng(seed)
+        ModelConfiguration(len(task.vocabulary), recipe="classic", **size),
+        np.random.default_rng(seed),
     )
     learner = Learner(model, next_token_loss)
-    options = TrainingOptions(steps=steps, batch=BATCH, learning_rate=0.01, seed=seed)
+    options = TrainingOptions(steps=steps, batch=BATCH, seed=seed)
     draws: Any = Draws(task, np.random.default_rng([seed, 1]))
     loop = Loop(learner, draws, AdamW(learner, AdamWSettings(decay=options.weight_decay)), options)
     with learner.running():
@@ -66,4 +72,4 @@ def test_one_that_has_not_learned_is_right_by_chance():
 @pytest.mark.long
 @pytest.mark.parametrize("distance", [64, 256])
 def test_a_decoder_learns_to_look_back_far(distance):
-    assert accuracy_after(Recall(distance=distance), steps=400) > 0.99
+    assert accuracy_after(Recall(distance=distance), steps=300) > 0.99
