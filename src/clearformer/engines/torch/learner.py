@@ -145,3 +145,9 @@ class Worker:
             if leaf.grad is not None:
                 view.add_(leaf.grad)
                 leaf.grad = None
+
+    def give_narrow_gradients(self) -> None:
+        """The opposite: what was added up in float32, rounded once, for whom works on the copy."""
+        for leaf, view in self._narrow_leaves:
+            leaf.grad = view.to(leaf.dtype)
+            view.zero_()

@@ -53,11 +53,12 @@ class _Worker(Worker):
         """The loss times `share`; DDP gives the mean over the ranks, so each weighs as all."""
         if fresh:
             self.gradients.zero_()
+        elif self.last:
+            self.give_narrow_gradients()
         with nullcontext() if self.last else self._together.no_sync():
             loss = self._together(*something_to_do(arrays), rng) * share
             (loss * self._ranks).backward()
-        if self.last:
-            self.take_narrow_gradients()
+        self.take_narrow_gradients()
         return float(loss.detach())
 
 
