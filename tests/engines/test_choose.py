@@ -12,6 +12,7 @@ from clearformer.engines.choose import (
     require_possible,
     settle,
     version_of,
+    where_before,
 )
 from clearformer.engines.execution import Execution, Wish, Work
 from clearformer.errors import ConfigurationError
@@ -138,9 +139,10 @@ class TestGoingOn:
         from clearformer.engines import torch
         from clearformer.engines.torch import devices
 
-        self.obstacle = None
+        self.obstacle, self.there = None, {"cpu": 1, "cuda": 0, "mps": 0}
         monkeypatch.setattr(torch, "obstacle", lambda _: self.obstacle)
-        monkeypatch.setattr(devices, "_there", lambda: {"cpu": 1, "cuda": 0, "mps": 0})
+        monkeypatch.setattr(devices, "_there", lambda: self.there)
+        monkeypatch.delenv("WORLD_SIZE", raising=False)
 
     def test_what_is_not_asked_for_is_as_before(self):
         kept, notes = as_before(self.BEFORE, Wish())
@@ -190,6 +192,36 @@ class TestGoingOn:
         kept, notes = as_before(self.BEFORE, Wish(compiled=True))
         assert notes == ()
         assert "there is no compiler" in refusal(settle, kept, Work())
+
+    def test_whether_to_compile_what_may_be_shared_out_is_decided_anew(self):
+        """Kept, it would be refused as if somebody had asked for it."""
+        for asked, kept in (
+            (Wish(ranks=2, parallel="shard"), None),
+            (Wish(ranks=2), None),
+            (Wish(ranks=2, parallel="replicate"), True),
+            (Wish(ranks=2, parallel="shard", compiled=True), True),
+        ):
+            wish, notes = as_before(self.BEFORE, asked)
+            assert (wish.compiled, notes) == (kept, ()), asked
+        kept, _ = as_before(self.BEFORE, Wish(ranks=2, parallel="shard"))
+        assert not settle(kept, Work())[0].compiled
+
+    def test_of_several_processes_each_keeps_a_gpu_of_its_own(self, monkeypatch):
+        """Which one a run was on when it was alone would be the same for all of them."""
+        self.there["cuda"] = 2
+        before = replace(self.BEFORE, device="cuda:1")
+        assert where_before(before, Wish()) == Wish("torch", "cuda:1")
+        monkeypatch.setenv("WORLD_SIZE", "2")
+        assert where_before(before, Wish()) == Wish("torch", "cuda")
+        kept, notes = as_before(before, Wish(ranks=2, parallel="replicate"))
+        assert kept == Wish("torch", "cuda", "bfloat16", True, "replicate", ranks=2)
+        assert notes == ()
+
+    def test_where_it_was_is_where_it_goes_on_though_there_is_something_better(self):
+        self.there["cuda"] = 1
+        assert where_before(self.BEFORE, Wish()) == Wish("torch", "cpu")
+        assert where_before(self.BEFORE, Wish("numpy")) == Wish("numpy")
+        assert where_before(replace(self.BEFORE, device="mps"), Wish()) == Wish("torch")
 
     @pytest.mark.parametrize(("ranks", "kept"), [(1, None), (2, "shard"), (4, "shard")])
     def test_several_processes_share_the_model_as_before(self, ranks, kept):

@@ -52,6 +52,16 @@ def test_of_the_ways_that_are_left_open_the_smaller_counts(gpu):
     assert ways[1] < ways[0]
 
 
+def test_of_the_precisions_that_are_left_open_the_smaller_counts(gpu):
+    """A run that would be in bfloat16 anyway must not be refused for what float32 needs."""
+    gpu(80 * GIB)
+    wide, narrow, either = (
+        pytorch_bytes(LARGE, Wish("torch", "cuda", precision), TrainingOptions(batch=64), 1)
+        for precision in ("float32", "bfloat16", None)
+    )
+    assert either == narrow < wide
+
+
 def test_what_does_not_fit_on_the_gpu_is_refused_though_the_machine_could_hold_it(gpu):
     gpu(8 * GIB)
     check = fitting(Wish("torch", "cuda"), TrainingOptions(batch=64), Ranks())

@@ -8,6 +8,7 @@ import pytest
 import clearformer as cf
 from clearformer.engines.execution import Execution
 from clearformer.errors import ConfigurationError, Interrupted, RunError
+from clearformer.runs import fitting
 from clearformer.runs import train as training_of_runs
 from engines.runners import needs_torch
 from runs.test_engines import ENGINES, HOW
@@ -63,6 +64,22 @@ def test_on_one_engine_it_ends_with_the_same_bits(tmp_path, text_file, on_torch)
     for name in ("model", "optimizer"):
         file = f"checkpoints/step-{STEPS:06}/{name}.safetensors"
         assert (on_torch / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
+
+
+def test_it_is_asked_whether_it_fits_where_it_will_go_on(on_torch, monkeypatch):
+    """Not on the best device there is, nor in another precision than before."""
+    from clearformer.engines.torch import devices
+
+    wishes = []
+
+    def heard(wish, *rest):
+        wishes.append(wish)
+        return fitting.fitting(wish, *rest)
+
+    monkeypatch.setattr(devices, "_there", lambda: {"cpu": 1, "cuda": 1, "mps": 0})
+    monkeypatch.setattr(training_of_runs, "fitting", heard)
+    assert resume(on_torch).step == STEPS
+    assert [(wish.device, wish.precision) for wish in wishes] == [("cpu", "float32")]
 
 
 OLD = ("device", "precision", "compiled", "ranks", "parallel")

@@ -86,37 +86,52 @@ def settle(wish: Wish, work: Work) -> tuple[Execution, tuple[str, ...]]:
     return found
 
 
-def as_before(before: Execution, wish: Wish) -> tuple[Wish, tuple[str, ...]]:
-    """A wish to go on, with what it leaves open as before; the notes say what is not here.
+def where_before(before: Execution, wish: Wish) -> Wish:
+    """A wish to go on, with engine and device as before where it leaves them open.
 
-    On another engine or device than before, what pays there is decided anew.
+    The device stays open where that of before is not here, and on another engine.
 
     Raises:
         ConfigurationError: the engine is not there.
     """
     wish = replace(wish, engine=wish.engine or before.engine)
+    if wish.engine == "numpy" or wish.engine != before.engine or wish.device is not None:
+        return wish
+    # of several processes each has a GPU of its own: which one it was says nothing then
+    device = _kind(before.device) if processes_here() > 1 else before.device
+    return replace(wish, device=device) if choose_engine(wish.engine).is_here(device) else wish
+
+
+def as_before(before: Execution, wish: Wish) -> tuple[Wish, tuple[str, ...]]:
+    """A wish to go on, with what it leaves open as before; the notes say what is not here.
+
+    On another engine or kind of device than before, what pays there is decided anew; so is whether
+    to compile where the model may be shared out, which is never compiled.
+
+    Raises:
+        ConfigurationError: the engine is not there.
+    """
+    wish = where_before(before, wish)
     if wish.engine == "numpy" or wish.engine != before.engine:
         return wish, ()
-    module = choose_engine(wish.engine)
     if wish.device is None:
-        if not module.is_here(before.device):
-            return wish, (f"the run was on {before.device}, which is not here",)
-        wish = replace(wish, device=before.device)
-    if wish.device != before.device:
+        return wish, (f"the run was on {before.device}, which is not here",)
+    if _kind(wish.device) != _kind(before.device):
         return wish, ()
-    compiled, notes = wish.compiled, []
-    if compiled is None:
-        obstacle = module.obstacle(before.device) if before.compiled else None
-        compiled = before.compiled and obstacle is None
-        if obstacle is not None:
-            notes.append(f"the run was compiled, which is not possible here: {obstacle}")
-    wish = replace(
-        wish,
-        precision=wish.precision or before.precision,
-        compiled=compiled,
-        parallel=wish.parallel or (before.parallel if wish.ranks > 1 < before.ranks else None),
-    )
-    return wish, tuple(notes)
+    parallel = wish.parallel or (before.parallel if wish.ranks > 1 < before.ranks else None)
+    wish = replace(wish, parallel=parallel, precision=wish.precision or before.precision)
+    if wish.compiled is not None or not before.compiled:
+        return replace(wish, compiled=bool(wish.compiled)), ()
+    if wish.ranks > 1 and parallel != "replicate":
+        return wish, ()
+    obstacle = choose_engine(before.engine).obstacle(wish.device)
+    notes = [f"the run was compiled, which is not possible here: {obstacle}"] if obstacle else []
+    return replace(wish, compiled=obstacle is None), tuple(notes)
+
+
+def _kind(device: str) -> str:
+    """Such as cuda for cuda:1."""
+    return device.partition(":")[0]
 
 
 def learner_of(execution: Execution, model: Any, loss: Loss, ranks: Alone | None = None) -> Any:

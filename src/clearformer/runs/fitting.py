@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from clearformer.engines.choose import memory_of
-from clearformer.engines.execution import Wish
+from clearformer.engines.execution import PARALLEL, PRECISIONS, Wish
 from clearformer.engines.ranks import Alone, processes_on_machine
 from clearformer.engines.threads import suitable_workers
 from clearformer.models.configuration import ModelConfiguration
@@ -50,22 +50,20 @@ def pytorch_bytes(
     alone = ranks == 1
     workers = options.workers or suitable_workers(options.batch)
     more = 0 if on_gpu or not alone else WIDE * model.parameter_count * (workers - 1)
-    ways = (asked.parallel,) if asked.parallel else ("replicate",) if alone else PARALLEL_WAYS
+    ways = (asked.parallel,) if asked.parallel else ("replicate",) if alone else PARALLEL
     return more + min(
         gpu_memory(
             model,
             rows,
-            asked.precision or "float32",
+            precision,
             gpus=ranks,
             parallel=way,  # type: ignore[arg-type]  # checked when it was asked for
             accumulates=options.accumulation > 1,
             on_gpu=on_gpu,
         ).total
         for way in ways
+        for precision in ((asked.precision,) if asked.precision else PRECISIONS)
     )
-
-
-PARALLEL_WAYS = ("replicate", "shard")
 
 
 def _bytes_there(device: str | None) -> int | None:

@@ -10,7 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from clearformer.engines.choose import join_ranks, learner_of, require_possible
+from clearformer.engines.choose import (
+    as_before,
+    join_ranks,
+    learner_of,
+    require_possible,
+    where_before,
+)
 from clearformer.engines.execution import Execution, Wish
 from clearformer.engines.ranks import Alone
 from clearformer.errors import ConfigurationError, Interrupted, RunError
@@ -113,10 +119,10 @@ def train(
             }
             _refuse_changes({**chosen, **training_given})
             folder = RunFolder.open(Path(out))
-            asked = replace(asked, engine=engine or execution_of(folder).engine)
+            asked = where_before(execution_of(folder), asked)
         require_possible(asked)
     with alike(ConfigurationError):
-        ranks = join_ranks(asked.engine or "numpy", device)
+        ranks = join_ranks(asked.engine or "numpy", asked.device)
     with ranks:
         heard = reporter if reporter and ranks.rank == 0 else Reporter()
         if resume:
@@ -203,7 +209,8 @@ def _resume(
             require_model(configuration, latest_model(folder.checkpoints))
     except (KeyError, TypeError, ConfigurationError) as fault:
         raise RunError(f"{folder.path}/run.json is damaged: {fault}") from None
-    fitting(asked, replace(options, workers=before.workers), ranks)(configuration)
+    likely, _ = as_before(before, replace(asked, compiled=False, ranks=ranks.ranks))
+    fitting(likely, replace(options, workers=before.workers), ranks)(configuration)
     if text is None:
         material = material_of_run(folder)
     else:
