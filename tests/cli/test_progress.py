@@ -2,11 +2,14 @@
 
 import io
 import sys
+from pathlib import Path
 
 import pytest
 
 from clearformer.cli import progress
-from clearformer.cli.progress import Counter
+from clearformer.cli.progress import Counter, TrainingDisplay
+from clearformer.models.configuration import ModelConfiguration
+from clearformer.training.events import Start
 
 
 class Terminal(io.StringIO):
@@ -60,3 +63,9 @@ def test_a_terminal_that_was_closed_costs_no_work(monkeypatch, clock):
 
     monkeypatch.setattr(sys, "stderr", Closed())
     counted(clock, 10)
+
+
+def test_a_run_says_where_it_is_computed(capsys):
+    start = Start(Path("runs/a"), ModelConfiguration(10), "words", 9, 1, 2, "cuda:1", 0, 5, None)
+    TrainingDisplay().started(start)
+    assert "5 steps of 2 × 64 tokens on cuda:1; Ctrl-C" in capsys.readouterr().err

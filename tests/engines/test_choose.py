@@ -86,6 +86,22 @@ def test_nothing_else_is_ever_recorded(how):
     refusal(lambda: Execution(**how))
 
 
+@pytest.mark.parametrize(
+    ("execution", "told"),
+    [
+        (Execution(), "1 thread"),
+        (Execution(workers=2), "2 threads"),
+        (Execution("torch", workers=3), "3 threads"),
+        (Execution("torch", "cuda:1", "bfloat16"), "cuda:1"),
+        (Execution("torch", "cuda", ranks=8), "8 processes"),
+    ],
+    ids=str,
+)
+def test_what_a_run_is_computed_on_is_told_as_it_is(execution, told):
+    """A GPU is no thread."""
+    assert execution.where == told
+
+
 def without_torch(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("clearformer.engines.torch")]:
         monkeypatch.delitem(sys.modules, name)

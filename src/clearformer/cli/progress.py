@@ -52,8 +52,8 @@ class TrainingDisplay(Reporter):
         self._print(f"Model  {model.title}, {model.parameter_count:,} parameters: {sizes}")
         length = f"{start.steps:,} steps" if start.steps else f"{start.minutes:g} minutes"
         self._print(
-            f"Train  {length} of {start.batch} × {model.window} tokens on {start.workers} "
-            f"thread{'s' * (start.workers > 1)}; Ctrl-C stops and saves"
+            f"Train  {length} of {start.batch} × {model.window} tokens on "
+            f"{start.where}; Ctrl-C stops and saves"
         )
         self._print(f"Run    {printable(str(start.folder))}\n")
         if sys.stderr is not None and sys.stderr.isatty():  # None: closed from the start

@@ -89,6 +89,14 @@ class Execution:
         if self.engine == "numpy" and (*how[1:], self.ranks) != ONLY_OF_NUMPY:
             raise ConfigurationError("the engine numpy computes on a processor, and in float32")
 
+    @property
+    def where(self) -> str:
+        """In words: by how many processes or threads, or on which device."""
+        for number, name in ((self.ranks, "processes"), (self.workers, "threads")):
+            if number > 1:
+                return f"{number} {name}"
+        return "1 thread" if self.device == "cpu" else self.device
+
 
 def _require_known(
     engine: object, device: object, precision: object, compiled: object, parallel: object

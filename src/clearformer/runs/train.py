@@ -300,7 +300,7 @@ def _train(
             tokens=len(prepared.train),
             validation_tokens=len(prepared.validation.ids),
             batch=options.batch,
-            workers=execution.workers,
+            where=execution.where,
             step=session.loop.step,
             steps=session.loop.steps,
             minutes=options.minutes,

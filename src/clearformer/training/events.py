@@ -19,7 +19,8 @@ class Start:
     """Tokens to learn from."""
     validation_tokens: int
     batch: int
-    workers: int
+    where: str
+    """Such as 2 threads or cuda:1."""
     step: int
     steps: int | None
     """How many there will be; None if the time decides."""
