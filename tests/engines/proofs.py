@@ -4,20 +4,17 @@ Outputs are weighted with fixed random numbers before they are summed: a plain s
 mistakes (the sum of a softmax, say, is constant whatever its input).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
+from clearformer.verification.differences import against_differences
+from clearformer.verification.sides import Outcome
 from engines.runners import BY_NUMPY, ByNumPy, ByPyTorch
-
-STEP = 1e-5
-"""How far to either side: rounding then costs 1e-11, and the third derivative 2e-11 of itself."""
-
-MOST_ENTRIES = 8
-"""So many entries of an array are moved one by one."""
 
 few_examples = settings(max_examples=40, deadline=None, derandomize=True)
 """For properties: the same examples in every run, and no limit of time on any of them."""
@@ -38,51 +35,15 @@ def check_gradient(
     relative: float = 1e-6,
     absolute: float = 1e-8,
 ) -> None:
-    """Compares an engine's gradients with central differences, in float64.
-
-    Every entry by itself (of large arrays a random choice of them), then all entries at once along
-    a random direction, which a mistake in any entry would turn.
-    """
-    arrays = tuple(np.asarray(x, np.float64) for x in arrays)
-    weights = weights_like(by.value(function, *arrays))
-    _, gradients = by.gradients(function, weights, *arrays)
-    chance = np.random.default_rng(2)
-    still = [np.zeros_like(x) for x in arrays]
-    for position, x in enumerate(arrays):
-        for place in chance.permutation(list(np.ndindex(x.shape)))[:MOST_ENTRIES]:
-            direction = list(still)
-            direction[position] = np.zeros_like(x)
-            direction[position][tuple(place)] = 1
-            np.testing.assert_allclose(
-                gradients[position][tuple(place)],
-                _slope(by, function, weights, arrays, direction),
-                relative,
-                absolute,
-                err_msg=f"gradient of input {position} at {tuple(map(int, place))}",
-            )
-    direction = [np.where(np.isfinite(x), chance.normal(size=x.shape), 0) for x in arrays]
-    along = sum(float((g * d).sum()) for g, d in zip(gradients, direction, strict=True))
-    expected = _slope(by, function, weights, arrays, direction)
-    np.testing.assert_allclose(along, expected, relative, absolute, err_msg="in all directions")
-
-
-def _slope(
-    by: ByNumPy | ByPyTorch,
-    function: Callable[..., Any],
-    weights: np.ndarray,
-    arrays: Sequence[np.ndarray],
-    direction: Sequence[np.ndarray],
-) -> float:
-    """How fast the weighted sum grows when the arrays move along `direction`."""
-    up, down = (
-        by.value(
-            function, *(np.asarray(x + step * d) for x, d in zip(arrays, direction, strict=True))
+    """Compares an engine's gradients with central differences, in float64."""
+    inputs = tuple(np.asarray(x, np.float64) for x in arrays)
+    weights = weights_like(by.value(function, *inputs))
+    outcome = Outcome(inputs, weights, *by.gradients(function, weights, *inputs))
+    slopes = against_differences(partial(by.value, function), outcome)
+    for number, (found, expected) in enumerate(slopes):
+        np.testing.assert_allclose(
+            found, expected, relative, absolute, err_msg=f"slope in direction {number}"
         )
-        for step in (STEP, -STEP)
-    )
-    rise = np.zeros_like(up)
-    np.subtract(up, down, out=rise, where=up != down)  # -inf that stays -inf did not move
-    return float((rise * weights).sum() / (2 * STEP))
 
 
 def check_against_torch(
