@@ -8,8 +8,7 @@ import pytest
 import clearformer as cf
 from clearformer.engines.execution import Execution
 from clearformer.errors import ConfigurationError, Interrupted, RunError
-from clearformer.runs import fitting
-from clearformer.runs import train as training_of_runs
+from clearformer.runs import fitting, resuming
 from engines.runners import needs_torch
 from runs.test_engines import ENGINES, HOW
 from runs.tiny import DIALS, StopAt, Told, change_configuration, files_in, refused
@@ -77,7 +76,7 @@ def test_it_is_asked_whether_it_fits_where_it_will_go_on(on_torch, monkeypatch):
         return fitting.fitting(wish, *rest)
 
     monkeypatch.setattr(devices, "_there", lambda: {"cpu": 1, "cuda": 1, "mps": 0})
-    monkeypatch.setattr(training_of_runs, "fitting", heard)
+    monkeypatch.setattr(resuming, "fitting", heard)
     assert resume(on_torch).step == STEPS
     assert [(wish.device, wish.precision) for wish in wishes] == [("cpu", "float32")]
 
@@ -224,7 +223,7 @@ def test_what_cannot_be_is_refused_before_the_text_is_read(
     def read(*_):
         raise AssertionError("the text was read")
 
-    monkeypatch.setattr(training_of_runs, "material_of", read)
+    monkeypatch.setattr(resuming, "material_of", read)
     message = refused(ConfigurationError, cf.train, text_file, out=tmp_path / "run", **asked)
     assert told in message
     assert not (tmp_path / "run").exists()

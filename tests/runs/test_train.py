@@ -12,8 +12,7 @@ import pytest
 
 import clearformer as cf
 from clearformer.errors import ConfigurationError, Interrupted, NotFiniteError, RunError, TextError
-from clearformer.runs import material
-from clearformer.runs import train as training_of_runs
+from clearformer.runs import going, material
 from clearformer.text.corpus import Corpus
 from runs.tiny import DIALS, TEXT, StopAt, Told, files_in, refused
 
@@ -238,7 +237,7 @@ def test_a_run_that_failed_before_its_first_save_leaves_nothing(tmp_path, text_f
     def fail(*_):
         raise MemoryError
 
-    monkeypatch.setattr(training_of_runs, "build", fail)
+    monkeypatch.setattr(going, "build", fail)
     before = files_in(tmp_path)
     with pytest.raises(MemoryError):
         cf.train(text_file, out=tmp_path / "deep" / "run", **DIALS)
@@ -247,14 +246,14 @@ def test_a_run_that_failed_before_its_first_save_leaves_nothing(tmp_path, text_f
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_run_that_diverges_before_its_first_save_leaves_nothing(tmp_path, monkeypatch):
-    built = training_of_runs.build
+    built = going.build
 
     def broken(configuration, rng):
         model = built(configuration, rng)
         model.embedding.table[0, 0] = np.nan
         return model
 
-    monkeypatch.setattr(training_of_runs, "build", broken)
+    monkeypatch.setattr(going, "build", broken)
     message = refused(NotFiniteError, cf.train, TEXT, out=tmp_path / "deep" / "run", **DIALS)
     assert "embedding.table" in message
     assert list(tmp_path.iterdir()) == []
