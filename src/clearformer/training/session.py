@@ -20,11 +20,8 @@ from clearformer.training.optimizers import AdamW, AdamWSettings
 from clearformer.training.options import TrainingOptions
 from clearformer.training.preparation import Prepared
 from clearformer.training.run_folder import RunFolder
+from clearformer.training.state import carried_by, restore_state, state_of
 from clearformer.training.unwritten import Unwritten
-
-CARRIED = "carried."
-"""Names of arrays in a save that go from batch to batch begin with it; they lie beside the
-optimizer's."""
 
 LOG_SECONDS = 1.0
 """At most one line of training loss per second goes into the log."""
@@ -106,26 +103,10 @@ class Session:
                 f"{checkpoint.path} does not hold the parameters that run.json describes; "
                 "one of the two was changed"
             ) from None
-        loop, state = self.loop, checkpoint.state
-        try:
-            optimizer, carried = _apart(checkpoint.optimizer)
-            loop.optimizer.restore(optimizer)
-            self.objective.carry_on(carried)
-            loop.batches.restore(state["batches"])  # type: ignore[arg-type]
-            loop.step = _count(state, "step")
-            loop.tokens_seen = _count(state, "tokens_seen")
-            loop.seconds = _seconds(state, "seconds")
-            loop.other_seconds = _seconds(state, "other_seconds")
-            loss = state["recent_loss"]
-            loop.recent_loss = math.nan if loss is None else float(loss)  # type: ignore[arg-type]
-            self._evaluations = _count(state, "evaluations")
-            if loop.step != checkpoint.step:
-                raise ValueError(f"step {loop.step} in a save of step {checkpoint.step}")
-        except (KeyError, TypeError, ValueError) as fault:
-            raise RunError(f"{checkpoint.path}: state.json is damaged ({fault!r})") from None
-        self._saved_step = loop.step
-        self.folder.truncate_log(loop.step)
-        self.folder.truncate_samples(loop.step)
+        self._evaluations = restore_state(self.loop, self.objective, checkpoint)
+        self._saved_step = self.loop.step
+        self.folder.truncate_log(self.loop.step)
+        self.folder.truncate_samples(self.loop.step)
 
     def save(self) -> None:
         """Writes a save, unless there is one of this step already."""
@@ -138,11 +119,9 @@ class Session:
         writes = self.ranks.rank == 0
         model = self.learner.named(self.learner.parameters, keep=writes)
         self.ranks.first(lambda: self._require_finite(model))
-        optimizer = {
-            **loop.optimizer.state(keep=writes),
-            **{f"{CARRIED}{name}": array for name, array in self.objective.carried().items()},
-        }
-        folder, state = self.folder.checkpoints, self._state()
+        optimizer = {**loop.optimizer.state(keep=writes), **carried_by(self.objective)}
+        folder = self.folder.checkpoints
+        state = state_of(loop, self._evaluations, self.prepared.model)
 
         def write() -> None:
             self.folder.require_own()
@@ -153,20 +132,6 @@ class Session:
         self._save_seconds = self._saved_at - begun
         loop.other_seconds += self._save_seconds
         self.reporter.saved(loop.step)
-
-    def _state(self) -> dict[str, object]:
-        """All that a run goes on from beside its numbers."""
-        loop = self.loop
-        return {
-            "step": loop.step,
-            "tokens_seen": loop.tokens_seen,
-            "seconds": loop.seconds,
-            "other_seconds": loop.other_seconds,
-            "recent_loss": loop.recent_loss if math.isfinite(loop.recent_loss) else None,
-            "evaluations": self._evaluations,
-            "batches": loop.batches.state(),
-            "model": self.prepared.model.to_json(),
-        }
 
     def _require_finite(self, model: Mapping[str, np.ndarray]) -> None:
         """Never puts what is broken over what is good."""
@@ -305,30 +270,8 @@ class Session:
         )
 
 
-def _apart(
-    arrays: Mapping[str, np.ndarray],
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Those of the optimizer, and what the objective carries from batch to batch."""
-    carried = {n.removeprefix(CARRIED): a for n, a in arrays.items() if n.startswith(CARRIED)}
-    return {n: a for n, a in arrays.items() if not n.startswith(CARRIED)}, carried
-
-
 class _AskedToStopError(Exception):
     """An evaluation was left because the run was asked to stop."""
-
-
-def _count(state: Mapping[str, object], name: str) -> int:
-    value = state[name]
-    if type(value) is not int or value < 0:
-        raise ValueError(f"{name} is {value!r}")
-    return value
-
-
-def _seconds(state: Mapping[str, object], name: str) -> float:
-    value = state[name]
-    if type(value) not in (int, float) or value < 0:  # type: ignore[operator]
-        raise ValueError(f"{name} is {value!r}")
-    return float(value)  # type: ignore[arg-type]
 
 
 class _Ears(Reporter):
