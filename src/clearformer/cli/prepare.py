@@ -27,7 +27,11 @@ from clearformer.training.memory import in_words
 )
 @click.option("--vocab", type=int, help="At most so many different tokens.")
 @click.option("--encoding", default="utf-8", show_default=True, help="Of the files.")
-@click.option("--workers", type=int, help="Processes.  [default: as many as processors]")
+@click.option(
+    "--workers",
+    type=int,
+    help="Processes.  [default: as many as processors, fewer for a short text]",
+)
 @click.option("--verify", is_flag=True, help="Only compare what is in --out with its SHA-256.")
 @json_option
 def prepare(

@@ -50,7 +50,7 @@ def prepare(
         tokenizer: characters, words or bytepair.
         vocab: at most so many tokens.
         encoding: of the files.
-        workers: processes; as many as processors unless given.
+        workers: processes; unless given as many as processors, fewer for a short text.
         watch: hears of the progress.
         sizes: of what is handled at once.
 

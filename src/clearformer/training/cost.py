@@ -187,6 +187,7 @@ def data_bytes(tokens: int, vocabulary: int) -> int:
 def save_bytes(model: ModelConfiguration) -> int:
     """One save: the parameters and two averages, in float32.
 
-    While it is written, every process holds as much in the memory of its machine.
+    The process that writes it holds as much in the memory of its machine, and so does every
+    process while a run goes on from it.
     """
     return 3 * WIDE * model.parameter_count
