@@ -169,6 +169,16 @@ def test_a_tokenizer_that_is_not_its_own_is_refused(data, tmp_path):
     refusal(data, TokenizerError)
 
 
+def test_so_is_one_of_the_same_size(data, tmp_path):
+    """It would give other words for every id."""
+    other = written(tmp_path, TEXT.replace("First", "Third") * 3)
+    made(other, tmp_path / "other", tokenizer="words", vocab=30)
+    theirs = open_data(tmp_path / "other").tokenizer
+    assert theirs.vocabulary_size == open_data(data).tokenizer.vocabulary_size
+    shutil.copy(tmp_path / "other" / "tokenizer.json", data / "tokenizer.json")
+    assert "tokenizer.json is not the tokenizer of the shards" in refusal(data)
+
+
 def test_a_vocabulary_beyond_the_type_is_refused(data):
     change(data, lambda document: document.update(vocabulary=70_000))
     assert "has not the size of" in refusal(data)

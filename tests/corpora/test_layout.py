@@ -45,8 +45,12 @@ def test_shards_cover_each_part_in_order(tmp_path_factory, kind, text, share, pi
             assert text[place : shard.begin] in ("", " ")
             assert place <= shard.begin < shard.end
             assert shard.landmark.characters <= shard.begin
-            if shard.end < end:
-                assert shard.end - shard.begin >= share
-                assert cuts.after(text, shard.end) == (shard.end, shards[number + 1].begin)
+            target = shard.begin + share
+            first = cuts.after(text[:end], target) if target < end else None
+            if shard.end < end:  # at the first place after its share, and always a place
+                following = shard.end, shards[number + 1].begin
+                assert cuts.after(text, shard.end) == first == following
+            else:
+                assert first is None or first[1] == end
             place = shard.end
         assert place == end
