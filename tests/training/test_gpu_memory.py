@@ -82,3 +82,23 @@ def test_it_is_exact_where_floats_are_not():
     total = gpu_memory(huge, 1, "float32").total
     assert isinstance(total, int)
     assert total > np.iinfo(np.uint64).max
+
+
+def test_narrow_gradients_wait_for_the_last_part_and_take_the_place_of_activations():
+    """As many numbers as the matrices have, of 2 bytes; only between processes do they wait."""
+    narrow = 2 * Parameters.of(MODEL).in_matrices
+
+    def gradients(**how):
+        return gpu_memory(MODEL, 1, "bfloat16", **how).gradients
+
+    assert gradients(gpus=2, accumulates=True) == gradients(gpus=2) + narrow
+    assert gradients(accumulates=True) == gradients() == gradients(gpus=2)
+    assert gpu_memory(MODEL, 0, "bfloat16").activations == narrow
+    assert gpu_memory(MODEL, 10**6, "bfloat16").activations > narrow
+
+
+def test_ddp_holds_what_it_exchanges():
+    for precision in ("float32", "bfloat16"):
+        sent = gpu_memory(MODEL, 1, precision, gpus=2).exchange
+        assert sent == Parameters.of(MODEL).bytes(precision)
+        assert gpu_memory(MODEL, 1, precision).exchange == 0
