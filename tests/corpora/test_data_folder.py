@@ -1,13 +1,14 @@
 """Laws of opening a prepared text: what is not as it was made is refused in one line."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 from clearformer.corpora.data_folder import is_data, open_data, verify
-from clearformer.errors import ClearformerError, TextError, TokenizerError
+from clearformer.errors import ClearformerError, RunError, TextError, TokenizerError
 from corpora.small import TEXT, made, opened, written
 
 
@@ -210,3 +211,22 @@ def test_a_shard_that_is_cut_off_is_refused_when_it_is_opened(data):
     with pytest.raises(TextError, match=r"train-00001\.ids is damaged: expected [\d,]+ bytes"):
         assert found.train
     assert found.validation
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFO")
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("data.json", TextError), ("tokenizer.json", TokenizerError), ("train-00000.ids", TextError)],
+)
+def test_a_pipe_in_the_place_of_a_file_is_never_waited_for(data, name, kind):
+    (data / name).unlink()
+    os.mkfifo(data / name)
+    assert "pipe or a device" in refusal(data, kind)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFO")
+def test_nor_is_a_pipe_in_the_place_of_a_plan(data):
+    (data / "data.json").unlink()
+    os.mkfifo(data / "preparing.json")
+    with pytest.raises(RunError, match="pipe or a device"):
+        made(written(data.parent), data)

@@ -373,3 +373,25 @@ def test_what_is_no_ordinary_file_is_refused_and_not_waited_for(command, run, na
     path.unlink()
     os.mkfifo(path)
     assert str(run) in command("generate", run).refusal()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFO")
+@every_way
+@pytest.mark.parametrize("name", ["tokenizer.json", "log.jsonl", "samples.txt"])
+def test_a_pipe_in_a_run_is_never_waited_for(command, run, words, name):
+    (run / name).unlink()
+    os.mkfifo(run / name)
+    if words is COMMANDS["generate"] and name != "tokenizer.json":
+        assert command(*words(run)).status == 0  # which needs only the other files
+    else:
+        line = command(*words(run)).refusal()
+        assert f"{run / name}" in line
+        assert "pipe or a device" in line
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no /dev/zero")
+@pytest.mark.parametrize("name", ["tokenizer.json", "log.jsonl", "samples.txt"])
+def test_a_file_without_an_end_is_not_read(command, run, name):
+    (run / name).unlink()
+    (run / name).symlink_to("/dev/zero")
+    assert "pipe or a device" in command(*COMMANDS["resume"](run)).refusal()

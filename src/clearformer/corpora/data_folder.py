@@ -19,6 +19,7 @@ from clearformer.corpora.finished import FinishedShard
 from clearformer.corpora.place import DATA, PLAN, TOKENIZER, write_json
 from clearformer.corpora.plan import Plan
 from clearformer.errors import RunError, TextError
+from clearformer.text.ordinary_file import open_ordinary
 from clearformer.text.shards import AGAIN, Shard, ShardedIds
 from clearformer.text.tokenizer import Tokenizer, load_tokenizer
 from clearformer.training import strict_json
@@ -160,7 +161,7 @@ def is_as_made(folder: Path, shard: FinishedShard) -> bool:
     with in_one_line("read", path):
         if not path.is_file() or path.stat().st_size != shard.bytes:
             return False
-        with path.open("rb") as file:
+        with open_ordinary(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == shard.sha256
 
 

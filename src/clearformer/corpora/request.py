@@ -8,6 +8,7 @@ from pathlib import Path
 from clearformer.corpora.plan import Plan, Source
 from clearformer.corpora.watch import Progress
 from clearformer.errors import RunError
+from clearformer.text.ordinary_file import open_ordinary
 from clearformer.text.text_file import PIECE
 from clearformer.training.durable import in_one_line
 
@@ -67,7 +68,7 @@ class Request:
             if size != source.bytes:
                 return f"{source.name} with {source.bytes:,} bytes, not {size:,}"
             digest = hashlib.sha256()
-            with in_one_line("read", path), path.open("rb") as file:
+            with in_one_line("read", path), open_ordinary(path) as file:
                 while raw := file.read(PIECE):
                     digest.update(raw)
                     progress.done(len(raw))

@@ -25,6 +25,7 @@ import numpy as np
 
 from clearformer.errors import TextError
 from clearformer.text.ids import Ids, id_type
+from clearformer.text.ordinary_file import open_ordinary
 
 MAGIC = b"CLEARIDS"
 VERSION = 1
@@ -85,7 +86,7 @@ def require_shard(shard: Shard, kind: Kind) -> None:
     """
     path, size = shard.path, kind.bytes(shard.tokens)
     try:
-        with path.open("rb") as file:
+        with open_ordinary(path) as file:
             header = file.read(HEADER_BYTES)
             found = file.seek(0, 2)
     except FileNotFoundError:

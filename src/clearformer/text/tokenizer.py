@@ -12,6 +12,7 @@ from clearformer.text.bytepair import BytePairs
 from clearformer.text.characters import Characters
 from clearformer.text.exact_json import parse_json
 from clearformer.text.ids import Ids
+from clearformer.text.ordinary_file import open_ordinary
 from clearformer.text.words import Words
 
 FORMAT = "clearformer tokenizer"
@@ -134,7 +135,7 @@ def load_tokenizer(path: Path) -> Tokenizer:
 
 def _read(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open_ordinary(path) as file:
             raw = file.read(LARGEST_FILE + 1)
     except OSError as fault:
         raise TokenizerError(fault.strerror or "it cannot be read") from None

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from clearformer.errors import RunError
+from clearformer.text.ordinary_file import open_ordinary, ordinary
 
 Piece = bytes | memoryview
 """Some of what a file will hold; a memoryview is one of bytes."""
@@ -91,13 +92,23 @@ def write_file(path: Path, pieces: Iterable[Piece]) -> Written:
     return Written(size, digest.hexdigest())
 
 
+def read_file(path: Path) -> bytes:
+    """Returns what an ordinary file holds.
+
+    Raises:
+        OSError: the system refuses, or it is a pipe, a device or the like.
+    """
+    with open_ordinary(path) as file:
+        return file.read()
+
+
 def open_to_append(path: Path, mode: str) -> BinaryIO:
     """Opens a file of a run for appending, but not through a link.
 
     A run may come from somebody else, and a link in it could lead to any file of its reader's.
 
     Raises:
-        OSError: the system refuses, or it is a link.
+        OSError: the system refuses, or it is a link, a pipe, a device or the like.
     """
     return cast(BinaryIO, io.open(path, mode, opener=_open_no_link))  # noqa: UP020
 
@@ -170,7 +181,7 @@ def free_bytes(folder: Path) -> int | None:
 
 
 def _open_no_link(path: str, flags: int) -> int:
-    return os.open(path, flags | NO_LINKS, 0o666)
+    return ordinary(path, flags | NO_LINKS)
 
 
 def _free_in_words(path: Path) -> str:

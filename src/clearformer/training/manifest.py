@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from clearformer.errors import RunError
+from clearformer.text.ordinary_file import open_ordinary
 from clearformer.training import strict_json
 from clearformer.training.durable import Written, write_file
 from clearformer.training.pickles import first_pickle, refusal
@@ -93,7 +94,7 @@ def verify(folder: Path, manifest: Manifest, names: Iterable[str] = FILES) -> No
         size = path.stat().st_size
         if size != expected.bytes:
             raise RunError(f"{path} is damaged: expected {expected.bytes:,} bytes, got {size:,}")
-        with path.open("rb") as file:
+        with open_ordinary(path) as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if digest != expected.sha256:
             raise RunError(

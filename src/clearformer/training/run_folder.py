@@ -21,6 +21,7 @@ from clearformer.training import lock, run_log, saves, strict_json
 from clearformer.training.durable import (
     in_one_line,
     open_to_append,
+    read_file,
     replace_file,
 )
 from clearformer.training.pickles import first_pickle, is_pickle, refusal
@@ -209,7 +210,7 @@ class RunFolder:
         """
         path = self.path / SAMPLES
         with in_one_line("write", path):
-            content = path.read_bytes() if path.exists() else b""
+            content = read_file(path) if path.exists() else b""
             for header in SAMPLE.finditer(content):
                 if int(header[1]) > step:
                     replace_file(path, content[: header.start()])

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from clearformer.errors import RunError
 from clearformer.training import strict_json
-from clearformer.training.durable import in_one_line, open_to_append, replace_file
+from clearformer.training.durable import in_one_line, open_to_append, read_file, replace_file
 
 NAME = "log.jsonl"
 
@@ -53,7 +53,7 @@ def truncate(path: Path, step: int) -> None:
 
 def _lines(path: Path, *, skip_damaged: bool) -> list[tuple[bytes, dict[str, object]]]:
     with in_one_line("read", path):
-        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+        lines = read_file(path).splitlines(keepends=True) if path.exists() else []
     entries = []
     for number, line in enumerate(lines, start=1):
         try:

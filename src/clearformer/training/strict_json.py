@@ -12,6 +12,7 @@ import numpy as np
 
 from clearformer.errors import RunError
 from clearformer.text.exact_json import parse_json
+from clearformer.text.ordinary_file import open_ordinary
 
 LARGEST = 100_000_000
 """Bytes: more is refused unread."""
@@ -61,7 +62,7 @@ def read(path: Path, largest: int = LARGEST) -> dict[str, object]:
         RunError: as `decode`, or too large.
         OSError: the file cannot be read.
     """
-    with path.open("rb") as file:
+    with open_ordinary(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > largest:
             raise RunError(f"{path} is damaged: expected at most {largest:,} bytes, got {size:,}")

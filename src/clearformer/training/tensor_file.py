@@ -16,6 +16,7 @@ import numpy as np
 
 from clearformer.errors import RunError
 from clearformer.tensor import Shaped
+from clearformer.text.ordinary_file import open_ordinary
 from clearformer.training import strict_json
 from clearformer.training.durable import Piece
 from clearformer.training.pickles import begins_as_pickle, refusal
@@ -77,7 +78,7 @@ def read(path: Path) -> dict[str, Shaped[np.ndarray, "..."]]:
     """
     from safetensors import SafetensorError, safe_open
 
-    with path.open("rb") as file:
+    with open_ordinary(path) as file:
         check_header(file, str(path))
     try:
         with safe_open(str(path), framework="np") as tensors:
