@@ -98,7 +98,12 @@ BAD = {
     "a folder": (("folder",), "is a folder"),
     "an unknown encoding": (("tiny.txt", "--encoding", "klingon"), "no text encoding"),
     "a small vocabulary": (("tiny.txt", "--vocab", "3"), "distinct characters"),
-    "no workers": (("tiny.txt", "--workers", "0"), "at least 1"),
+    "no workers": (("tiny.txt", "--workers", "0"), "workers must be between 1 and"),
+    "too many workers": (("tiny.txt", "--workers", "99999999999999"), "workers must be between 1"),
+    "too many tokens": (
+        ("tiny.txt", "--tokenizer", "words", "--vocab", "99999999999999999999"),
+        "vocab must be at most 4,294,967,296; got 99999999999999999999",
+    ),
     "an unknown tokenizer": (("tiny.txt", "--tokenizer", "x"), "tokenizer"),
     "nothing to verify": (("--verify",), "is no prepared text"),
 }

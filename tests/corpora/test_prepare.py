@@ -410,7 +410,7 @@ def test_options_that_cannot_be_are_refused(tmp_path):
         ConfigurationError, path, tmp_path / "d", tokenizer="bytepair", vocab=5
     )
     assert "distinct characters" in refused(ConfigurationError, path, tmp_path / "d", vocab=5)
-    assert "workers must be at least 1" in refused(
+    assert "workers must be between 1 and" in refused(
         ConfigurationError, path, tmp_path / "d", workers=0
     )
     assert "no text encoding" in refused(

@@ -21,6 +21,9 @@ from clearformer.text.tokenizer import KINDS
 FORMAT = 1
 """Version of `data.json` and `preparing.json`; raised when an older program could not read it."""
 
+LARGEST_VOCABULARY = 2**32
+"""Ids of four bytes, the widest of a shard."""
+
 SHARD_NAME = re.compile(r"(train|validation)-[0-9]{5,9}\.ids")
 """No other name is ever taken from a file."""
 
@@ -171,7 +174,7 @@ class Plan:
                 PlannedShard.from_json(entry_of(each)) for each in list_in(entry, "shards")
             ),
         )
-        if not (1 <= plan.vocabulary <= 2**32 and plan.border <= plan.characters):
+        if not (1 <= plan.vocabulary <= LARGEST_VOCABULARY and plan.border <= plan.characters):
             raise ValueError("its vocabulary or border is out of range")
         if len({shard.name for shard in plan.shards}) < len(plan.shards):
             raise ValueError("a shard occurs twice")

@@ -4,12 +4,14 @@ What is finished is kept: started again with the same text and options it goes o
 """
 
 import signal
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from clearformer.corpora.crew import Crew
 from clearformer.corpora.place import DATA, PLAN, TOKENIZER, require_room_for_data
+from clearformer.corpora.plan import LARGEST_VOCABULARY
 from clearformer.corpora.request import Request
 from clearformer.corpora.sizes import Sizes
 from clearformer.corpora.watch import Progress, StoppedError, Watch
@@ -26,6 +28,9 @@ from clearformer.training.portable_name import require_portable
 
 SMALL = 1 << 23
 """Bytes of text for each process: fewer are not worth starting one."""
+
+MOST_WORKERS = 61 if sys.platform == "win32" else 1024
+"""What Windows can wait for at once; elsewhere far more than pay."""
 
 
 def prepare(
@@ -61,13 +66,15 @@ def prepare(
         Interrupted: on Ctrl-C; what is finished is kept.
     """
     tokenizer_class(tokenizer).check_vocabulary(vocab)
-    if workers is not None and workers < 1:
-        raise ConfigurationError(f"workers must be at least 1; got {workers}")
+    if workers is not None and not 1 <= workers <= MOST_WORKERS:
+        raise ConfigurationError(f"workers must be between 1 and {MOST_WORKERS}; got {workers}")
+    if vocab is not None and vocab > LARGEST_VOCABULARY:
+        raise ConfigurationError(f"vocab must be at most {LARGEST_VOCABULARY:,}; got {vocab}")
     paths = (Path(text),) if isinstance(text, str | Path) else tuple(map(Path, text))
     request = Request(paths, Path(out), tokenizer, vocab, encoding)
     require_room_for_data(request.folder)
     require_files(paths, encoding)
-    count = workers or max(1, min(processors(), request.bytes // SMALL))
+    count = workers or max(1, min(processors(), request.bytes // SMALL, MOST_WORKERS))
     with Interrupt() as interrupt:
 
         def stop() -> None:
