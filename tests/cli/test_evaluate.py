@@ -98,6 +98,11 @@ def test_an_encoding_can_be_named(command, trained, tmp_path):
     assert only_document(shown.out)["tokens"] == len(TEXT) - 1
 
 
+def test_an_encoding_without_a_text_is_refused_rather_than_ignored(command, trained):
+    line = command("evaluate", trained, "--encoding", "utf-16").refusal()
+    assert "encoding is that of a text, and none is named" in line
+
+
 def test_unknown_characters_are_noted_beside_the_result(command, trained, tmp_path):
     (tmp_path / "some.txt").write_text("the \x1b猫 cat", "utf-8")
     shown = command("evaluate", trained, tmp_path / "some.txt", "--json")

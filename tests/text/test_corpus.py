@@ -87,7 +87,18 @@ def test_an_encoding_can_be_named(tmp_path: Path, encoding: str) -> None:
 
 @pytest.mark.parametrize(
     "encoding",
-    ["klingon", "", "hex", "rot13", "idna", "unicode_escape", "utf-7", "a\0b", "undefined"],
+    [
+        "klingon",
+        "",
+        "hex",
+        "rot13",
+        "idna",
+        "unicode_escape",
+        "utf-7",
+        "a\0b",
+        "undefined",
+        "\udcff",
+    ],
 )
 def test_an_encoding_that_is_none_is_refused(tmp_path: Path, encoding: str) -> None:
     with pytest.raises(ConfigurationError, match="encoding"):

@@ -17,6 +17,7 @@ from clearformer.generation.sampling import Sampling
 from clearformer.models.kind import Configuration
 from clearformer.models.kinds import KINDS, build
 from clearformer.runs.material import material_of, material_of_run
+from clearformer.runs.sources import require_use
 from clearformer.text.stream import TextStream
 from clearformer.text.tokenizer import Tokenizer, load_tokenizer
 from clearformer.training.checkpoint import Checkpoint, latest_model
@@ -179,7 +180,8 @@ class Run:
         Raises:
             TextError: if the text cannot be read or has fewer than two known tokens.
             RunError: if the run's own text is gone or has changed.
-            ConfigurationError: if the context is out of its range.
+            ConfigurationError: if the context is out of its range, or an encoding is given
+                without a text.
         """
         window = self.configuration.window if context is None else context
         if not 1 <= window <= self.configuration.window:
@@ -187,6 +189,7 @@ class Run:
                 f"context must be between 1 and the {self.configuration.window} tokens that this "
                 f"model sees; got {window}"
             )
+        require_use(encoding, text)
         if text is None:
             found = material_of_run(RunFolder.open(self.path)).validation(self.tokenizer)
         else:

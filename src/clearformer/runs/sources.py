@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from clearformer.errors import RunError, TextError
+from clearformer.errors import ConfigurationError, RunError, TextError
 from clearformer.text.corpus import Corpus, default_corpus, read_corpus
 from clearformer.training.run_folder import RunFolder
 
@@ -55,6 +55,19 @@ def require_text(text: object) -> None:
         raise TextError(
             f"there is no file called {text}, and one word is no text to learn from; "
             "give the path of a text file, or more text"
+        )
+
+
+def require_use(encoding: str, text: object) -> None:
+    """Refuses an encoding where no text is named that could be in it.
+
+    Raises:
+        ConfigurationError: it would be ignored.
+    """
+    if text is None and encoding != "utf-8":
+        raise ConfigurationError(
+            f"encoding is that of a text, and none is named; got {encoding!a}; name the text, too, "
+            "or leave --encoding out"
         )
 
 

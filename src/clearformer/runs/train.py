@@ -15,6 +15,7 @@ from clearformer.runs.machine import alike
 from clearformer.runs.resuming import refuse_changes
 from clearformer.runs.resuming import resume as resume_run
 from clearformer.runs.run import Run
+from clearformer.runs.sources import require_use
 from clearformer.text.corpus import Corpus
 from clearformer.training.events import Reporter
 from clearformer.training.options import TrainingOptions
@@ -74,6 +75,7 @@ def train(
     with alike():
         model_given, training_given = sorted_dials(dials)
         asked = Wish(engine, device, precision, compiled, parallel)
+        require_use(encoding, text)
         if resume:
             if out is None:
                 raise ConfigurationError(

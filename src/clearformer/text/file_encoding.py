@@ -2,6 +2,7 @@
 
 import codecs
 import sys
+from contextlib import suppress
 
 from clearformer.errors import ConfigurationError
 
@@ -23,16 +24,13 @@ def codec_called(encoding: str) -> codecs.CodecInfo:
     Raises:
         ConfigurationError: there is none.
     """
-    try:
+    with suppress(LookupError, ValueError, TypeError):
         codec = codecs.lookup(encoding)
         if codec.name not in NOT_FOR_FILES and codec.incrementaldecoder is not None:
-            # Codecs such as "hex" turn bytes into bytes; `decode` refuses those before it reads.
-            b"a".decode(encoding)
+            with suppress(UnicodeError):  # one byte is no text in UTF-16, but it is an encoding
+                # Codecs such as "hex" turn bytes into bytes; `decode` refuses those before it reads
+                b"a".decode(encoding)
             return codec
-    except UnicodeError:
-        return codec  # one byte is no text in UTF-16, but UTF-16 is an encoding
-    except (LookupError, ValueError):
-        pass
     raise ConfigurationError(
         f"no text encoding is called {encoding!a}; some that are: utf-8, utf-16, shift_jis, "
         "euc_jp, cp1252"
