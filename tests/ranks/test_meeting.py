@@ -1,6 +1,7 @@
 """How processes find each other: on which network, on which devices, and what is refused."""
 
 import os
+import socket
 from datetime import timedelta
 
 import pytest
@@ -20,7 +21,15 @@ def environment(monkeypatch):
     """Sets what torchrun sets."""
 
     def put(**values):
-        for name in (*NAMES, "MASTER_ADDR", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "RANK", "LOCAL_RANK"):
+        for name in (
+            *NAMES,
+            "MASTER_ADDR",
+            "MASTER_PORT",
+            "WORLD_SIZE",
+            "LOCAL_WORLD_SIZE",
+            "RANK",
+            "LOCAL_RANK",
+        ):
             monkeypatch.delenv(name, raising=False)
         for name, value in values.items():
             monkeypatch.setenv(name, value)
@@ -88,6 +97,30 @@ def test_several_processes_without_torchrun_are_refused(environment):
         meeting.meet("cpu")
 
 
+@pytest.mark.parametrize("rank", ["2", "-1", "one", "9" * 5000])
+def test_a_rank_that_is_none_is_refused_and_nobody_is_waited_for(environment, rank):
+    environment(WORLD_SIZE="2", RANK=rank, MASTER_ADDR="127.0.0.1", MASTER_PORT="1")
+    with pytest.raises(ConfigurationError, match="RANK must be a number below WORLD_SIZE=2"):
+        meeting.meet("cpu")
+
+
+def test_a_port_that_is_taken_is_told_in_one_line(environment):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        environment(WORLD_SIZE="2", RANK="0", MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
+        with pytest.raises(RunError, match=f"rank 0 could not meet the others at 127.0.0.1:{port}"):
+            meeting._met(5)
+
+
+def test_a_first_rank_that_is_not_there_is_not_waited_for_for_ever(environment):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    environment(WORLD_SIZE="2", RANK="1", MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
+    with pytest.raises(RunError, match=r"within 0\.5 s") as caught:
+        meeting._met(0.5)
+    assert len(str(caught.value).splitlines()) == 1
+
+
 def test_without_torchrun_there_is_one_process(environment):
     assert (ranks.processes_here(), ranks.rank_here(), ranks.place_here()) == (1, 0, 0)
 
@@ -97,8 +130,9 @@ def test_a_rank_without_a_number_of_ranks_means_nothing(environment):
     assert (ranks.rank_here(), ranks.place_here()) == (0, 0)
 
 
-def test_a_number_of_processes_that_is_none_is_refused(environment):
-    environment(WORLD_SIZE="many", RANK="0")
-    with pytest.raises(ConfigurationError, match="got 'many'"):
+@pytest.mark.parametrize("told", ["many", "0", "-1", "99999999999999999999", "9" * 5000])
+def test_a_number_of_processes_that_is_none_is_refused(environment, told):
+    environment(WORLD_SIZE=told, RANK="0")
+    with pytest.raises(ConfigurationError, match=f"got '{told}'"):
         ranks.processes_here()
     assert ranks.rank_here() == 0

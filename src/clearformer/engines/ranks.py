@@ -14,6 +14,12 @@ from clearformer.errors import ConfigurationError
 Plain = TypeVar("Plain")
 """Something that JSON can hold, so that it travels between processes."""
 
+MOST_PROCESSES = 1_000_000
+"""Far more than ever train together; more is a slip."""
+
+LONGEST_NUMBER = 9
+"""Digits of a number in the environment."""
+
 
 class Alone:
     """The only process of a run; a context that is left when the run is over."""
@@ -59,7 +65,7 @@ def processes_here() -> int:
         ConfigurationError: what it is told by is no number.
     """
     value = os.environ.get("WORLD_SIZE") or "1"
-    if not _is_number(value):
+    if not (_is_number(value) and 1 <= int(value) <= MOST_PROCESSES):
         raise ConfigurationError(
             f"the environment variable WORLD_SIZE must be the number of processes that torchrun "
             f"has started; got {value!r}; unset it"
@@ -88,4 +94,4 @@ def _place(name: str) -> int:
 
 
 def _is_number(value: str) -> bool:
-    return value.isascii() and value.isdigit()
+    return value.isascii() and value.isdigit() and len(value) <= LONGEST_NUMBER

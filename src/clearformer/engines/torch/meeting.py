@@ -12,7 +12,9 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from torch.distributed.constants import default_pg_timeout
 
+from clearformer.engines.ranks import processes_here
 from clearformer.errors import ConfigurationError, ElsewhereError, RunError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -28,22 +30,48 @@ def meet(device: str) -> tuple[Any, int, int]:
 
     Raises:
         ConfigurationError: they were not started by `torchrun`, or cannot train on this device.
-        RunError: some of them did not come; the message names them.
+        RunError: some of them did not come, with their names; or they cannot reach each other.
         ElsewhereError: the same, and another rank tells of it.
     """
     _require_device(device)
+    _require_rank()
     _stay_on_this_machine()
+    store, rank, ranks = _met(TIME_TO_COME)
+    # numbered, so that a program may train one model after another
+    store = dist.PrefixStore(f"clearformer {next(_meetings)}", store)
+    _wait_for_all(store, rank, ranks, TIME_TO_COME)
+    return store, rank, ranks
+
+
+def _met(seconds: float) -> tuple[Any, int, int]:
+    """What the environment tells, and the store that rank 0 keeps, once it is there."""
     try:
-        store, rank, ranks = next(iter(dist.rendezvous("env://")))
+        store, rank, ranks = next(
+            iter(dist.rendezvous("env://", timeout=timedelta(seconds=seconds)))
+        )
     except ValueError as fault:
         raise ConfigurationError(
             f"WORLD_SIZE asks for several processes, but the rest of what torchrun sets is missing "
             f"({fault}); start them with torchrun, or unset WORLD_SIZE"
         ) from None
-    # numbered, so that a program may train one model after another
-    store = dist.PrefixStore(f"clearformer {next(_meetings)}", store)
-    _wait_for_all(store, rank, ranks, TIME_TO_COME)
+    except RuntimeError as fault:
+        place = f"{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}"
+        raise RunError(
+            f"rank {os.environ['RANK']} could not meet the others at {place} within {seconds:g} s "
+            f"({str(fault).splitlines()[0]:.160}); start all again"
+        ) from None
+    store.set_timeout(default_pg_timeout)
     return store, rank, ranks
+
+
+def _require_rank() -> None:
+    """Whoever has a rank that is none would be waited for, or would wait."""
+    rank, ranks = os.environ.get("RANK", "0"), processes_here()
+    if not (rank.isascii() and rank.isdigit() and int(rank[:9]) < ranks):
+        raise ConfigurationError(
+            f"the environment variable RANK must be a number below WORLD_SIZE={ranks}; got "
+            f"{rank!a:.40}; start them with torchrun, or unset WORLD_SIZE"
+        )
 
 
 def _require_device(device: str) -> None:
