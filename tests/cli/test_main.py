@@ -10,6 +10,7 @@ import pytest
 
 import clearformer
 from clearformer.cli import main
+from clearformer.engines.shortage import shortage_in
 from clearformer.errors import (
     ClearformerError,
     ConfigurationError,
@@ -149,9 +150,39 @@ def test_each_expected_error_is_one_line_and_status_two(command, monkeypatch, er
     assert line.endswith("it is so\n") or isinstance(error, click.UsageError)
 
 
-def test_too_little_memory_is_one_line_with_advice(command, monkeypatch):
-    raising(monkeypatch, MemoryError())
-    assert "memory" in command("evaluate", "run").refusal()
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RuntimeError(
+            "[enforce fail at alloc_cpu.cpp:127] DefaultCPUAllocator: can't allocate memory"
+        ),
+        RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB."),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+    ],
+    ids=repr,
+)
+def test_too_little_memory_is_one_line_with_advice(command, monkeypatch, error):
+    raising(monkeypatch, error)
+    assert "there is not enough memory" in command("evaluate", "run").refusal()
+
+
+def test_a_system_that_starts_no_more_threads_is_one_line_with_advice(command, monkeypatch):
+    raising(monkeypatch, RuntimeError("can't start new thread"))
+    assert "starts no more threads" in command("evaluate", "run").refusal()
+
+
+def test_what_pytorch_itself_says_of_memory_is_known():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(RuntimeError) as caught:
+        torch.empty(2**62, dtype=torch.uint8)
+    assert shortage_in(caught.value) == "memory"
+
+
+def test_a_fault_of_the_program_is_not_taken_for_one_of_the_system(command, monkeypatch):
+    raising(monkeypatch, RuntimeError("sizes differ"))
+    with pytest.raises(RuntimeError, match="sizes differ"):
+        command("evaluate", "run")
 
 
 @pytest.mark.parametrize("name", ["a\x1b[31mred", "a\x07b", "a\rb", "a\x9bb", "a\u202eb"])

@@ -13,6 +13,7 @@ import click
 
 from clearformer.cli.output import printable, tell
 from clearformer.engines.ranks import place_here, rank_here
+from clearformer.engines.shortage import shortage_in
 from clearformer.errors import ClearformerError, ElsewhereError, Interrupted
 from clearformer.version import __version__
 
@@ -28,6 +29,12 @@ COMMANDS = {
 """Each command lives in the module of its name; it is loaded when it is called."""
 
 FAULT, INTERRUPTED, TERMINATED = 2, 130, 143
+
+SHORTAGES = {
+    "memory": "there is not enough memory; try smaller sizes, such as --size small",
+    "threads": "the system starts no more threads for this user; try --workers 1",
+}
+"""What is told where the system has no more to give."""
 
 
 class _Commands(click.Group):
@@ -125,7 +132,9 @@ def _run(arguments: list[str], debug: bool) -> int:
         return _reader_is_gone()
     except ElsewhereError:  # another process tells of it
         return FAULT
-    except (ClearformerError, click.ClickException, MemoryError, OSError) as error:
+    except (ClearformerError, click.ClickException, MemoryError, OSError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and not shortage_in(error):
+            raise
         if debug:
             traceback.print_exc()
         elif not (isinstance(error, click.UsageError) and place_here()):  # the first on a machine
@@ -145,9 +154,8 @@ def _in_one_line(error: BaseException) -> str:
         return f"{error.format_message()} (see: {command} --help)"
     if isinstance(error, click.ClickException):
         return error.format_message()
-    if isinstance(error, MemoryError):
-        return "there is not enough memory; try smaller sizes, such as --size small"
-    return str(error)
+    short_of = shortage_in(error)
+    return SHORTAGES[short_of] if short_of else str(error)
 
 
 def _tell(line: str) -> None:
