@@ -215,6 +215,24 @@ def test_any_other_interruption_is_130_without_a_traceback(command, monkeypatch,
     assert shown.err.strip() == "clearformer: interrupted"
 
 
+@pytest.mark.parametrize("module", ["clearformer.cli.main", "click"])
+def test_ctrl_c_while_the_program_loads_is_130_without_a_traceback(module):
+    script = (
+        "import sys\n"
+        "class Loading:\n"
+        "    def find_spec(self, name, *_):\n"
+        f"        if name == {module!r}: raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Loading())\n"
+        "from clearformer.__main__ import start\n"
+        "start()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, env=ENVIRONMENT
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.strip() == "clearformer: interrupted"
+
+
 def test_debug_shows_the_traceback_wherever_it_stands(process):
     """And the status stays: 1 would mean that the answer is "no"."""
     for arguments in (["--debug", "train", "none.txt"], ["train", "none.txt", "--debug"]):
@@ -226,11 +244,11 @@ def test_debug_shows_the_traceback_wherever_it_stands(process):
 
 
 def test_it_is_the_same_program_by_either_name(process):
-    """`python -m clearformer` here; the installed script calls the same `entry`."""
+    """`python -m clearformer` here; the installed script calls the same `start`."""
     shown = process("--version")
     assert (shown.status, shown.out) == (0, f"clearformer {clearformer.__version__}\n")
     done = subprocess.run(
-        [sys.executable, "-c", "from clearformer.cli.main import entry; entry(['--version'])"],
+        [sys.executable, "-c", "from clearformer.__main__ import start; start()", "--version"],
         capture_output=True,
         text=True,
         check=True,
