@@ -328,6 +328,30 @@ def test_the_save_of_another_shape_is_refused(command, run, other, words):
     assert "is a save of another model than run.json describes" in command(*words(run)).refusal()
 
 
+@pytest.fixture
+def twin(tmp_path):
+    """A run of the same shape, on a text with as many different characters, but others."""
+    return cf.train(TEXT.replace("c", "z"), out=tmp_path / "twin", **DIALS).path
+
+
+@every_command
+def test_the_save_of_another_tokenizer_is_refused_though_all_shapes_agree(
+    command, run, twin, words
+):
+    shutil.rmtree(run / "checkpoints")
+    shutil.copytree(twin / "checkpoints", run / "checkpoints")
+    assert "was made with another tokenizer" in command(*words(run)).refusal()
+
+
+@every_command
+def test_a_save_from_before_tokenizers_were_told_is_still_read(command, run, words):
+    state = json.loads((save_of(run) / "state.json").read_text("utf-8"))
+    del state["tokenizer"]
+    (save_of(run) / "state.json").write_text(json.dumps(state), "utf-8")
+    sign(save_of(run))
+    assert command(*words(run)).status == 0
+
+
 @every_command
 def test_weights_of_another_shape_under_the_right_name_are_refused(command, run, words):
     from safetensors.numpy import load_file, save_file

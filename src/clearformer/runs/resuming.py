@@ -44,7 +44,7 @@ def resume(
     try:
         options = TrainingOptions.from_json(document["training"])  # type: ignore[arg-type]
         if saves.finished(folder.checkpoints):
-            require_model(configuration, latest_model(folder.checkpoints))
+            require_model(configuration, tokenizer, latest_model(folder.checkpoints))
     except (KeyError, TypeError, ConfigurationError) as fault:
         raise RunError(f"{folder.path}/run.json is damaged: {fault}") from None
     likely, _ = as_before(before, replace(asked, compiled=False, ranks=ranks.ranks))

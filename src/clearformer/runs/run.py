@@ -252,7 +252,7 @@ def load(path: str | Path, *, engine: str = "numpy", device: str | None = None) 
     for note in saved.notes:
         warnings.warn(note, stacklevel=2)
     start = start_token(folder, tokenizer)
-    model = moved(model_from(configuration, saved), engine, device)
+    model = moved(model_from(configuration, tokenizer, saved), engine, device)
     return Run(model, tokenizer, configuration, folder.path, saved.step, start, engine)
 
 
@@ -291,18 +291,28 @@ def model_configuration(folder: RunFolder, tokenizer: Tokenizer) -> Configuratio
     return configuration
 
 
-def require_model(configuration: Configuration, saved: Checkpoint) -> None:
-    """Refuses a save of another model, also where all shapes are the same."""
+def require_model(
+    configuration: Configuration, tokenizer: Tokenizer, saved: Checkpoint
+) -> None:
+    """Refuses a save of another model or tokenizer, also where all shapes are the same."""
     if saved.state.get("model") != configuration.to_json():
         raise RunError(
             f"{saved.path} is a save of another model than run.json describes; "
             "one of the two was changed"
         )
+    fingerprint = saved.state.get("tokenizer", tokenizer.fingerprint)  # older saves tell none
+    if fingerprint != tokenizer.fingerprint:
+        raise RunError(
+            f"{saved.path} was made with another tokenizer than that of this run; one of the two "
+            "is from another run"
+        )
 
 
-def model_from(configuration: Configuration, saved: Checkpoint) -> Any:
+def model_from(
+    configuration: Configuration, tokenizer: Tokenizer, saved: Checkpoint
+) -> Any:
     """The model with the weights of a save; that they belong to it is checked before."""
-    require_model(configuration, saved)
+    require_model(configuration, tokenizer, saved)
     if sum(array.size for array in saved.model.values()) != configuration.parameter_count:
         raise RunError(f"{saved.path} does not hold the weights of the model in run.json")
     skeleton = build(configuration, None)

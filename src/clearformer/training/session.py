@@ -121,7 +121,9 @@ class Session:
         self.ranks.first(lambda: self._require_finite(model))
         optimizer = {**loop.optimizer.state(keep=writes), **carried_by(self.objective)}
         folder = self.folder.checkpoints
-        state = state_of(loop, self._evaluations, self.prepared.model)
+        prepared = self.prepared
+        fingerprint = prepared.tokenizer.fingerprint
+        state = state_of(loop, self._evaluations, prepared.model, fingerprint)
 
         def write() -> None:
             self.folder.require_own()

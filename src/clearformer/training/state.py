@@ -22,8 +22,13 @@ def carried_by(objective: Objective[Any]) -> dict[str, np.ndarray]:
     return {f"{CARRIED}{name}": array for name, array in objective.carried().items()}
 
 
-def state_of(loop: Loop, evaluations: int, model: Configuration) -> dict[str, object]:
-    """Where a loop stands, and how many evaluations were due so far; plain JSON."""
+def state_of(
+    loop: Loop, evaluations: int, model: Configuration, tokenizer: str
+) -> dict[str, object]:
+    """Where a loop stands, and how many evaluations were due so far; plain JSON.
+
+    With them what it was trained on: the model, and the fingerprint of the tokenizer.
+    """
     return {
         "step": loop.step,
         "tokens_seen": loop.tokens_seen,
@@ -33,6 +38,7 @@ def state_of(loop: Loop, evaluations: int, model: Configuration) -> dict[str, ob
         "evaluations": evaluations,
         "batches": loop.batches.state(),
         "model": model.to_json(),
+        "tokenizer": tokenizer,
     }
 
 
