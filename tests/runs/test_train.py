@@ -204,7 +204,9 @@ WRONG = [
     ({"dropout": math.nan}, ConfigurationError, "dropout"),
     ({"recipe": "futuristic"}, ConfigurationError, "recipe"),
     ({"size": "huge"}, ConfigurationError, "size"),
+    ({"size": ["small"]}, ConfigurationError, "size"),
     ({"tokenizer": "morphemes"}, ConfigurationError, "tokenizer"),
+    ({"tokenizer": ["words"]}, ConfigurationError, "tokenizer"),
     ({"engine": "abacus"}, ConfigurationError, "engine"),
     ({"encoding": "klingon"}, ConfigurationError, "klingon"),
 ]
@@ -218,6 +220,14 @@ def test_what_cannot_work_is_refused_and_nothing_left_behind(
     out = tmp_path / "deep" / "er" / "run"
     assert word in refused(kind, cf.train, text_file, out=out, **(DIALS | dials))
     assert files_in(tmp_path) == before
+
+
+def test_a_rate_of_numpy_drops_as_a_plain_one_does(tmp_path):
+    plain, of_numpy = (
+        cf.train(TEXT, out=tmp_path / str(number), **DIALS, dropout=rate)
+        for number, rate in enumerate((0.5, np.float64(0.5)))
+    )
+    assert weights(plain) == weights(of_numpy)
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\n\n", "a", "ab", []], ids=repr)

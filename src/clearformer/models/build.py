@@ -58,7 +58,7 @@ class _Builder:
             blocks=tuple(self._block() for _ in range(c.layers)),
             norm=self._norm(),
             output=TiedOutput() if c.tied else UntiedOutput(self._output()),
-            dropout=Dropout(c.dropout),
+            dropout=Dropout(float(c.dropout)),  # one of NumPy would be taken for a weight
         )
 
     def _block(self) -> Block:
@@ -67,7 +67,7 @@ class _Builder:
             attention=self._attention(),
             norm_2=self._norm(),
             feed_forward=self._feed_forward(),
-            dropout=Dropout(self.c.dropout),
+            dropout=Dropout(float(self.c.dropout)),
         )
 
     def _attention(self) -> Attention:

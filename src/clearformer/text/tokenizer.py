@@ -91,7 +91,7 @@ def tokenizer_class(kind: str) -> TokenizerClass:
     Raises:
         ConfigurationError: an unknown kind.
     """
-    if kind not in _CLASSES:
+    if kind not in KINDS:
         raise ConfigurationError(f"a tokenizer is one of {', '.join(KINDS)}; got {kind!r}")
     return _CLASSES[kind]
 

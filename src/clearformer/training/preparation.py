@@ -50,7 +50,7 @@ def model_for(kind: Kind, size: str | None, dials: Mapping[str, Any]) -> ModelFo
     Raises:
         ConfigurationError: if there is no such size, or a dial that this kind does not have.
     """
-    if size is not None and size not in kind.sizes:
+    if size is not None and size not in tuple(kind.sizes):
         raise ConfigurationError(f"size must be one of {', '.join(kind.sizes)}; got {size!r}")
     given = {name: value for name, value in dials.items() if value is not None}
     foreign = [name for name in given if name not in kind.dials]
