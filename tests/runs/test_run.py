@@ -56,6 +56,28 @@ def test_with_a_cache_and_without_it_writes_the_same(run):
 
 
 @quietly
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"prompt": value} for value in (5, None, b"the")),
+        *({"tokens": value} for value in ("5", 5.5, None)),
+        *({"temperature": value} for value in ("1", None, [0.5])),
+        *({"top_k": value} for value in ("2", 2.5)),
+        *({"top_p": value} for value in ("0.5", [0.5])),
+        *({"seed": value} for value in ("1", 1.5)),
+    ],
+    ids=str,
+)
+def test_what_is_no_prompt_and_no_number_is_refused_by_name(run, options):
+    assert next(iter(options)) in refused(ConfigurationError, run.generate, **options)
+
+
+@pytest.mark.parametrize("context", ["4", 4.5])
+def test_a_context_that_is_no_whole_number_is_refused(run, context):
+    assert "context" in refused(ConfigurationError, run.evaluate, TEXT, context=context)
+
+
+@quietly
 def test_the_seed_decides_the_text(run):
     texts = [run.generate(tokens=40, seed=seed) for seed in (1, 1, 2)]
     assert texts[0] == texts[1] != texts[2]

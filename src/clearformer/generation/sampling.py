@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from math import isfinite
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -25,13 +26,14 @@ class Sampling:
     """Only the most likely tokens that together reach p, the one that crosses it included."""
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.temperature) and self.temperature >= 0):
+        warm = isinstance(self.temperature, Real) and isfinite(self.temperature)
+        if not (warm and self.temperature >= 0):
             raise ConfigurationError(
                 f"temperature must be 0 (greedy) or above; got {self.temperature}"
             )
-        if self.top_k is not None and self.top_k < 1:
+        if self.top_k is not None and not (isinstance(self.top_k, Integral) and self.top_k >= 1):
             raise ConfigurationError(f"top_k must be at least 1; got {self.top_k}")
-        if self.top_p is not None and not 0 < self.top_p <= 1:
+        if self.top_p is not None and not (isinstance(self.top_p, Real) and 0 < self.top_p <= 1):
             raise ConfigurationError(f"top_p must be above 0 and at most 1; got {self.top_p}")
 
 

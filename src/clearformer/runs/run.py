@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,7 +105,14 @@ class Run:
         return (f"not in this model's vocabulary, so {fate}: {shown}{more}",)
 
     def prompt(self, text: str, tokens: int = 0) -> Prompt:
-        """The ids of a prompt, and what a person should know before `tokens` more follow."""
+        """The ids of a prompt, and what a person should know before `tokens` more follow.
+
+        Raises:
+            ConfigurationError: if it is no text, or a number is out of its range.
+        """
+        if not isinstance(text, str):
+            raise ConfigurationError(f"a prompt is a string; got {type(text).__name__}")
+        _require_number_of(tokens)
         notes = list(self.unknown_notes(text))
         ids = tuple(int(i) for i in self.tokenizer.encode(text)) or (self.start_token,)
         context = self.configuration.window
@@ -133,9 +141,8 @@ class Run:
         Raises:
             ConfigurationError: at once, if a number is out of its range.
         """
-        if not 0 <= tokens <= MOST_TOKENS:
-            raise ConfigurationError(f"tokens must be between 0 and {MOST_TOKENS:,}; got {tokens}")
-        if seed is not None and seed < 0:
+        _require_number_of(tokens)
+        if seed is not None and not (isinstance(seed, Integral) and seed >= 0):
             raise ConfigurationError(f"seed must be a whole number of at least 0; got {seed}")
         return self._pieces(prompt, tokens, sampling, seed, cached)
 
@@ -184,7 +191,7 @@ class Run:
                 without a text.
         """
         window = self.configuration.window if context is None else context
-        if not 1 <= window <= self.configuration.window:
+        if not (isinstance(window, Integral) and 1 <= window <= self.configuration.window):
             raise ConfigurationError(
                 f"context must be between 1 and the {self.configuration.window} tokens that this "
                 f"model sees; got {window}"
@@ -254,6 +261,11 @@ def load(path: str | Path, *, engine: str = "numpy", device: str | None = None) 
     start = start_token(folder, tokenizer)
     model = moved(model_from(configuration, tokenizer, saved), engine, device)
     return Run(model, tokenizer, configuration, folder.path, saved.step, start, engine)
+
+
+def _require_number_of(tokens: int) -> None:
+    if not (isinstance(tokens, Integral) and 0 <= tokens <= MOST_TOKENS):
+        raise ConfigurationError(f"tokens must be between 0 and {MOST_TOKENS:,}; got {tokens}")
 
 
 def start_token(folder: RunFolder, tokenizer: Tokenizer) -> int:
