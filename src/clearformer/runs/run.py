@@ -303,9 +303,7 @@ def model_configuration(folder: RunFolder, tokenizer: Tokenizer) -> Configuratio
     return configuration
 
 
-def require_model(
-    configuration: Configuration, tokenizer: Tokenizer, saved: Checkpoint
-) -> None:
+def require_model(configuration: Configuration, tokenizer: Tokenizer, saved: Checkpoint) -> None:
     """Refuses a save of another model or tokenizer, also where all shapes are the same."""
     if saved.state.get("model") != configuration.to_json():
         raise RunError(
@@ -320,9 +318,7 @@ def require_model(
         )
 
 
-def model_from(
-    configuration: Configuration, tokenizer: Tokenizer, saved: Checkpoint
-) -> Any:
+def model_from(configuration: Configuration, tokenizer: Tokenizer, saved: Checkpoint) -> Any:
     """The model with the weights of a save; that they belong to it is checked before."""
     require_model(configuration, tokenizer, saved)
     if sum(array.size for array in saved.model.values()) != configuration.parameter_count:
