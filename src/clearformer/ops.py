@@ -295,6 +295,19 @@ def cross_entropy(
     return engine_of(logits).cross_entropy(logits, targets, ignore)
 
 
+def logistic_loss(
+    logits: Float[Tensor, "*shape"],
+    targets: Bool[Tensor, "*shape"],
+    weights: Float[Tensor, "*shape"] | None = None,
+) -> Float[Any, ""]:
+    """Mean of -log σ(x) where the target is True, of -log σ(-x) elsewhere, in nats.
+
+    With σ(x) = 1/(1 + exp(-x)) and `weights` w the mean is Σ w · loss / Σ w; what weighs 0 has no
+    influence. (Mikolov et al., "Distributed Representations of Words", 2013, equation 4.)
+    """
+    return engine_of(logits).logistic_loss(logits, targets, weights)
+
+
 def adamw(
     parameters: Float[Tensor, " n"],
     gradients: Float[Tensor, " n"],

@@ -160,3 +160,13 @@ def cross_entropy(logits: Tensor, targets: Tensor, ignore: int = -100) -> Tensor
     rows, wanted = logits.reshape(-1, logits.shape[-1]), targets.reshape(-1)
     total = functional.cross_entropy(rows, wanted, ignore_index=ignore, reduction="sum")
     return total / (wanted != ignore).sum().clamp(min=1)
+
+
+def logistic_loss(logits: Tensor, targets: Tensor, weights: Tensor | None = None) -> Tensor:
+    """Divides by hand: where nothing counts, PyTorch's own mean is 0/0."""
+    weights = torch.ones_like(logits) if weights is None else weights.to(logits.dtype)
+    losses = functional.binary_cross_entropy_with_logits(
+        logits, targets.to(logits.dtype), reduction="none"
+    )
+    total = weights.sum()
+    return (losses * weights).sum() / (total if total else 1)

@@ -46,6 +46,23 @@ def counted_targets(targets: np.ndarray, logits: Shape, ignore: int) -> np.ndarr
     return counted
 
 
+def check_answers(targets: np.ndarray, weights: np.ndarray | None, logits: Shape) -> None:
+    """There is one answer, yes or no, for each logit, and one weight if there are any.
+
+    Raises:
+        ShapeError: if the targets or the weights have another shape, or the targets another type.
+    """
+    if targets.shape != logits or targets.dtype != np.bool_:
+        raise ShapeError(
+            f"targets must be True or False for each logit, of shape {logits}; "
+            f"got {targets.dtype} of shape {targets.shape}"
+        )
+    if weights is not None and np.shape(weights) != logits:
+        raise ShapeError(
+            f"weights must be one for each logit, of shape {logits}; got {np.shape(weights)}"
+        )
+
+
 def check_mask(mask: Shape, scores: Shape) -> None:
     """A mask (its shape) has no axes that the scores (…, query, key) lack: it would repeat them.
 

@@ -167,6 +167,17 @@ def _cross_entropy() -> Iterator[Case]:
     yield Case("cross_entropy", {"logits": (0, 4)}, {"targets": np.zeros(0, int)})
 
 
+def _logistic_loss() -> Iterator[Case]:
+    chance = np.random.default_rng(11)
+    for shape in ((2, 3), (4,), (1,), (), (2, 1, 3), (0, 3)):
+        answers = {"targets": np.asarray(chance.random(shape) < 0.4)}
+        weights = np.asarray(chance.choice([0.0, 1.0, 2.5], shape))
+        yield Case("logistic_loss", {"logits": shape}, answers)
+        yield Case("logistic_loss", {"logits": shape}, {**answers, "weights": weights})
+    nothing = {"targets": np.ones((2, 2), bool), "weights": np.zeros((2, 2))}
+    yield Case("logistic_loss", {"logits": (2, 2)}, nothing)
+
+
 CASES = (
     *_arithmetic("add"),
     *_arithmetic("multiply"),
@@ -180,4 +191,5 @@ CASES = (
     *_shapes(),
     *_cross_entropy(),
     *small_recurrent_cases(),
+    *_logistic_loss(),
 )

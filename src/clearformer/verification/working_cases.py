@@ -54,6 +54,8 @@ def _rows() -> Iterator[Case]:
     targets = rng.integers(VOCABULARY, size=ROWS)
     targets[0, :5] = -100
     yield Case("cross_entropy", {"logits": (*ROWS, VOCABULARY)}, {"targets": targets})
+    answers = {"targets": rng.random(x) < 0.2, "weights": rng.integers(0, 3, x).astype(float)}
+    yield Case("logistic_loss", {"logits": x}, answers)
 
 
 def _heads() -> Iterator[Case]:
@@ -80,6 +82,8 @@ def _extremes() -> Iterator[Case]:
     yield Case("softmax", {"x": x}, sizes=far)
     targets = np.array([0, 7, -100])
     yield Case("cross_entropy", {"logits": x}, {"targets": targets}, {"logits": LARGE})
+    answers = {"targets": np.random.default_rng(12).random(x) < 0.5}
+    yield Case("logistic_loss", {"logits": x}, answers, {"logits": LARGE})
     both = {"query": LARGE_FACTOR, "key": LARGE_FACTOR}
     yield Case("attention", {"query": x, "key": x, "value": x}, {"causal": True}, both)
     yield Case("layer_norm", {"x": x, "gain": row, "bias": row}, sizes=far)

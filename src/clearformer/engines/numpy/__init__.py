@@ -15,7 +15,7 @@ from clearformer.engines.numpy.decoding import decode
 from clearformer.engines.numpy.gru import gru
 from clearformer.engines.numpy.learner import Learner
 from clearformer.engines.numpy.linear import embed, linear, matmul
-from clearformer.engines.numpy.loss import cross_entropy
+from clearformer.engines.numpy.loss import cross_entropy, logistic_loss
 from clearformer.engines.numpy.lstm import lstm
 from clearformer.engines.numpy.norms import layer_norm, rms_norm
 from clearformer.engines.numpy.rnn import rnn
@@ -45,6 +45,7 @@ __all__ = [
     "gru",
     "layer_norm",
     "linear",
+    "logistic_loss",
     "lstm",
     "mask_scores",
     "matmul",

@@ -16,7 +16,7 @@ from clearformer.engines.torch.compiling import obstacle
 from clearformer.engines.torch.devices import device_of, is_here, memory_of, moved
 from clearformer.engines.torch.learner import Learner
 from clearformer.engines.torch.linear import embed, linear, matmul
-from clearformer.engines.torch.loss import cross_entropy
+from clearformer.engines.torch.loss import cross_entropy, logistic_loss
 from clearformer.engines.torch.norms import layer_norm, rms_norm
 from clearformer.engines.torch.recurrent import gru, lstm, rnn
 from clearformer.engines.torch.rotate import rotate
@@ -46,6 +46,7 @@ __all__ = [
     "is_here",
     "layer_norm",
     "linear",
+    "logistic_loss",
     "lstm",
     "mask_scores",
     "matmul",

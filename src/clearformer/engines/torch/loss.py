@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from clearformer.engines.bounds import counted_targets
+from clearformer.engines.bounds import check_answers, counted_targets
 from clearformer.engines.torch.constants import constant
 
 
@@ -28,3 +28,22 @@ def cross_entropy(logits: Tensor, targets: Any, ignore: int = -100) -> Tensor:
         rows, targets.reshape(-1), ignore_index=ignore, reduction="sum"
     )
     return total / count
+
+
+def logistic_loss(logits: Tensor, targets: Any, weights: Any = None) -> Tensor:
+    """Weighted mean of -log σ(±x), in nats, computed in float32 at least."""
+    if not logits.is_floating_point():
+        logits = logits.double()
+    elif logits.dtype != torch.float64:
+        logits = logits.float()
+    if not isinstance(targets, Tensor):
+        targets = np.asarray(targets)
+        check_answers(targets, weights, tuple(logits.shape))
+        targets = constant(targets, logits)
+    signed = torch.where(targets, logits, -logits)
+    if weights is None:
+        return -functional.logsigmoid(signed).sum() / max(logits.numel(), 1)
+    weights = constant(weights, logits).to(logits.dtype)
+    losses = -functional.logsigmoid(signed.masked_fill(weights == 0, 0)) * weights
+    total = weights.sum()
+    return losses.sum() / torch.where(total == 0, 1, total)
