@@ -27,17 +27,21 @@ MAY_KNOW = {
     },
     "verification": {"engines", "errors", "models", "ops", "tensor", "text", "training"},
     "explanation": {"engines", "errors", "models", "ops", "runs", "tensor", "text", "training"},
+    "words": {
+        "corpora", "engines", "errors", "models", "ops", "runs", "tensor", "text", "training",
+    },
 }  # fmt: skip
 """`runs` and `explanation` know each other, inside functions: `run.explain`, `explain(run=…)`."""
 
 OF_ENGINES = {
     "ops": {"dispatch"},
-    "models": {"dispatch", "mask"},
+    "models": {"bounds", "dispatch", "mask"},
     "training": {"dispatch", "ranks"},
     "explanation": {"dispatch"},
     "generation": {"dispatch", "plan"},
     "verification": {"choose", "dispatch", "execution", "tape"},
     "corpora": {"threads"},
+    "words": {"choose", "dispatch", "execution", "tape", "threads"},
     "runs": {"choose", "execution", "ranks", "threads"},
 }
 """What the parts above use of `engines`: none of it is an engine."""

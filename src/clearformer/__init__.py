@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from clearformer.generation.sampling import sample
     from clearformer.models.configuration import ModelConfiguration
     from clearformer.models.measures import perplexity
+    from clearformer.models.one_hot import one_hot
     from clearformer.models.positions import sinusoidal_positions
     from clearformer.models.scaled_dot_product import attention, self_attention
     from clearformer.ops import cross_entropy, softmax
     from clearformer.runs.run import Run, load
     from clearformer.runs.train import train
     from clearformer.training.events import Reporter
+    from clearformer.words.training import word_vectors
+    from clearformer.words.vectors import WordVectors
 
 _HOMES = {
     "ClearformerError": "errors",
@@ -33,10 +36,12 @@ _HOMES = {
     "Reporter": "training.events",
     "Run": "runs.run",
     "TrainingDisplay": "cli.progress",
+    "WordVectors": "words.vectors",
     "attention": "models.scaled_dot_product",
     "cross_entropy": "ops",
     "explain": "explanation.explain",
     "load": "runs.run",
+    "one_hot": "models.one_hot",
     "perplexity": "models.measures",
     "sample": "generation.sampling",
     "self_attention": "models.scaled_dot_product",
@@ -44,6 +49,7 @@ _HOMES = {
     "softmax": "ops",
     "train": "runs.train",
     "value_and_gradients": "engines.tape",
+    "word_vectors": "words.training",
 }
 
 __all__ = [
@@ -52,11 +58,13 @@ __all__ = [
     "Reporter",
     "Run",
     "TrainingDisplay",
+    "WordVectors",
     "__version__",
     "attention",
     "cross_entropy",
     "explain",
     "load",
+    "one_hot",
     "perplexity",
     "sample",
     "self_attention",
@@ -64,6 +72,7 @@ __all__ = [
     "softmax",
     "train",
     "value_and_gradients",
+    "word_vectors",
 ]
 
 

@@ -221,18 +221,19 @@ def multiply(a: Any, b: Any) -> Any:
     return record("multiply", x * y, (a, b), lambda grad: (grad * y, grad * x))
 
 
-def value_and_gradients(
-    function: Callable[..., Any], *inputs: np.ndarray
-) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+def value_and_gradients(function: Callable[..., Any], *inputs: Any) -> tuple[Any, tuple[Any, ...]]:
     """The value of `sum(function(*inputs))` and its gradient with respect to each input.
 
     Args:
         function: written with the operations of `clearformer.ops`.
-        inputs: arrays of floating-point numbers.
+        inputs: arrays of floating-point numbers, or tensors of PyTorch.
 
     Returns:
-        The result of the function, and one gradient per input, of the input's shape.
+        The result of the function, and one gradient per input, of the input's shape: arrays, or
+        tensors where the inputs were.
     """
+    if any(hasattr(x, "requires_grad_") for x in inputs):
+        return _by_themselves(function, inputs)
     tape = Tape()
     leaves = [tape.watch(np.asarray(x)) for x in inputs]
     result = function(*leaves)
@@ -240,3 +241,15 @@ def value_and_gradients(
         return np.asarray(result), tuple(np.zeros_like(leaf.data) for leaf in leaves)
     tape.backward(result)
     return result.data, tuple(tape.gradient(leaf) for leaf in leaves)
+
+
+def _by_themselves(
+    function: Callable[..., Any], inputs: Sequence[Any]
+) -> tuple[Any, tuple[Any, ...]]:
+    """The same for tensors that differentiate themselves."""
+    leaves = [x.detach().requires_grad_() for x in inputs]
+    result = function(*leaves)
+    if result.requires_grad:
+        result.sum().backward()
+    gradients = (x.new_zeros(x.shape) if x.grad is None else x.grad for x in leaves)
+    return result.detach(), tuple(gradients)
