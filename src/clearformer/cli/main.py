@@ -23,6 +23,7 @@ COMMANDS = {
     "generate": "Let a trained model write.",
     "evaluate": "Measure how well a model predicts a text.",
     "explain": "Follow one sentence through every step of a Transformer.",
+    "words": "Give each word of a text a vector; what is near a word.",
     "verify": "Check that two engines, or a device, compute the same.",
     "completion": "Print the script that completes commands in your shell.",
 }

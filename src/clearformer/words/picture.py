@@ -88,12 +88,19 @@ def _in_picture(
 
 def _mark(word: str, count: int, point: Float[np.ndarray, " two"], label: Label) -> str:
     x, y = map(float, point)
-    line = (
-        f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{label.x:.1f}" y2="{label.y:.1f}"/>'
-        if label.led
-        else ""
-    )
+    line = _line(x, y, label, size_of(word)) if label.led else ""
     return (
         f'  <g><title>{escape(word)}: {count:,} times</title>{line}<circle cx="{x:.1f}" '
         f'cy="{y:.1f}" r="3"/><text x="{label.x:.1f}" y="{label.y:.1f}">{escape(word)}</text></g>'
+    )
+
+
+def _line(x: float, y: float, label: Label, size: tuple[float, float]) -> str:
+    """From a point to the edge of its label."""
+    across, down = label.x - x, label.y - y
+    inside = min(size[0] / 2 / max(abs(across), 1e-9), size[1] / 2 / max(abs(down), 1e-9))
+    share = max(0.0, 1 - inside)
+    return (
+        f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{x + share * across:.1f}" '
+        f'y2="{y + share * down:.1f}"/>'
     )
