@@ -296,6 +296,29 @@ def _cross_entropy(engine: ModuleType) -> Wrong:
     return wrong
 
 
+@mistake("logistic_loss", "counts what weighs nothing")
+def _logistic_loss(engine: ModuleType) -> Wrong:
+    right = engine.logistic_loss
+
+    def wrong(logits, targets, weights=None):
+        return right(logits, targets, weights if weights is None else np.maximum(weights, 1))
+
+    return wrong
+
+
+@mistake("logistic_loss", "overflows far away")
+def _overflowing(engine: ModuleType) -> Wrong:
+    def wrong(logits, targets, weights=None):
+        answers = torch.from_numpy(np.asarray(targets)).to(logits.device)
+        losses = torch.where(answers, -logits, logits).exp().log1p()
+        if weights is None:
+            return losses.sum() / max(losses.numel(), 1)
+        weights = torch.from_numpy(np.asarray(weights)).to(losses)
+        return (losses * weights).sum() / (weights.sum() or 1)
+
+    return wrong
+
+
 @mistake("adamw", "decay through the gradient")
 def _coupled(engine: ModuleType) -> Wrong:
     right = engine.adamw

@@ -54,6 +54,7 @@ def test_without_a_mistake_it_agrees(operation, side):
         ("layer_norm", "the variance of a sample"),
         ("rotate", "the other way round"),
         ("cross_entropy", "counts what is ignored"),
+        ("logistic_loss", "counts what weighs nothing"),
     ],
     ids=": ".join,
 )

@@ -88,11 +88,13 @@ def words(
         require_new(out)
     if map_file:
         _require_file(map_file)
+    notes: list[str] = []
+    left_out = None
     chosen = {name: value for name, value in given.items() if value is not None}
     wanted = [*near, *(word for three in analogy for word in three)]
     if len(text) == 1 and is_saved(text[0]):
         _refuse_training(text[0], chosen)
-        vectors, notes, left_out = _opened(text[0], wanted), [], None
+        vectors = _opened(text[0], wanted)
     else:
         vectors, notes, left_out = _trained(text, wanted, encoding, engine, device, chosen)
     if not wanted and not (map_file or out):

@@ -122,5 +122,8 @@ def _clear(
     room: Float[np.ndarray, "others two"],
 ) -> Bool[np.ndarray, " places"]:
     """Whether each place is apart from all others, across or down, by half of both sizes."""
+    nearest, furthest = places.min(0) - room / 2, places.max(0) + room / 2
+    met = ((others > nearest) & (others < furthest)).all(1)
+    others, room = others[met], room[met]
     apart = np.abs(places[:, None] - others) >= room / 2
     return np.asarray(apart.any(2).all(1))

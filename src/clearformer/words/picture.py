@@ -21,7 +21,7 @@ MARGIN = 50.0
 ROOM = 6.0
 """Times the area of all labels that the picture has."""
 
-MOST_WORDS = 2_000
+MOST_WORDS = 1_000
 
 STYLE = f"""
     svg {{ background: #ffffff; }}
