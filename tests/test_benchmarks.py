@@ -260,3 +260,14 @@ def test_a_recurrent_layer_is_timed_without_pytorch_too(benchmark, monkeypatch, 
     document = json.loads(capsys.readouterr().out)
     assert any("PyTorch is not installed" in note for note in document["notes"])
     assert document["sides"]["clearformer"]["median"] > 0
+
+
+def test_word_vectors_are_measured_with_what_they_find(benchmark, capsys, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sleeps and the dog runs. " * 30, "utf-8")
+    short = ("--turns", "1", "--epochs", "1", "--near", "cat", "--json")
+    benchmark("word_vectors").main([str(text), *short])
+    document = json.loads(capsys.readouterr().out)
+    assert document["sides"]["clearformer"]["samples"]
+    assert len(document["near"]["cat"]) == document["words"] - 1
+    assert any("gensim" in note for note in document["notes"])

@@ -37,6 +37,10 @@ FLAGS = {
         *("--run", "--embed", "--heads", "--projections", "--causal", "--no-causal", "--layer"),
         *("--head", "--seed", "--edit", "--json"),
     ),
+    "words": (
+        *("--near", "--analogy", "--map", "--out", "--embed", "--window", "--seed", "--engine"),
+        "--json",
+    ),
     "verify": ("--engine", "--device", "--json"),
     "completion": (),
 }

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from xml.etree import ElementTree
 
 import pytest
@@ -148,8 +147,6 @@ def test_ctrl_c_ends_it_in_one_line_and_leaves_nothing(novel, tmp_path):
         assert process.stdout is not None
         assert process.stdout.readline() == "training\n"
         process.send_signal(signal.SIGINT)
-        begun = time.monotonic()
         _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (130, "clearformer: interrupted\n")
-    assert time.monotonic() - begun < 60
+    assert (process.returncode, err.strip()) == (130, "clearformer: interrupted")
     assert [*tmp_path.iterdir()] == []
