@@ -24,7 +24,8 @@ def test_a_column_counts_within_the_reach_of_its_row_and_a_word_not_for_itself()
 def test_nearer_words_count_more_often(rng):
     """The reach is 1 … c, all equally likely: at distance d a pair counts with (c - d + 1)/c."""
     window = 4
-    found = within(rng.integers(1, window + 1, (400, BLOCK)), window).mean(0)
+    around = np.zeros((400, BLOCK + 2 * window), int)
+    found = pairs_of(around, NOISE_OF_TEN, WordOptions(window=window), rng).weights.mean(0)
     for distance in range(1, window + 1):
         for side in (-distance, distance):
             share = np.mean([found[row, row + window + side] for row in range(BLOCK)])

@@ -24,8 +24,11 @@ def test_near_are_the_largest_cosines_whatever_the_lengths():
 
 
 def test_an_analogy_is_the_difference_carried_over_without_the_three_themselves():
-    vectors = made({"man": [1, 0, 0], "king": [1, 1, 0], "woman": [1, 0, 1], "queen": [1, 1, 1]})
-    assert [word for word, _ in vectors.analogy("man", "king", "woman")] == ["queen"]
+    people = {"man": [1, 0, 0], "king": [1, 1, 0], "woman": [1, 0, 1], "queen": [1, 1, 1]}
+    vectors = made({**people, "beggar": [1, -1, 0], "beggar woman": [1, -1, 1]})
+    found = [word for word, _ in vectors.analogy("man", "king", "woman")]
+    assert found == ["queen", "beggar woman", "beggar"]
+    assert vectors.analogy("king", "man", "queen", count=1)[0][0] == "woman"
 
 
 def test_a_vector_of_zeros_is_near_to_nothing():
