@@ -15,7 +15,7 @@ NARROW = {torch.bfloat16: 1.6e-2, torch.float16: 1e-3}
 
 every_type = pytest.mark.parametrize("dtype", NARROW, ids=str)
 
-WIDENS = {"embed", "cross_entropy"}
+WIDENS = {"embed", "cross_entropy", "logistic_loss"}
 
 
 @every_type

@@ -252,3 +252,14 @@ def test_an_operation_with_several_results_that_nobody_used_is_not_asked():
 def test_several_results_of_plain_arrays_are_plain_arrays():
     results = record_several("any", (np.ones(2), 1.0), (np.ones(2),), lambda *_: ())
     assert [type(one) for one in results] == [np.ndarray, np.ndarray]
+
+
+def test_tensors_of_pytorch_give_tensors_and_the_same_numbers(rng):
+    torch = pytest.importorskip("torch", reason="its tensors need PyTorch (extra torch)")
+    x, unused = rng.normal(size=(2, 3)), rng.normal(size=2)
+    value, gradients = value_and_gradients(lambda x, _: ops.softmax(x) * x, x, unused)
+    tensors = [torch.from_numpy(each.copy()) for each in (x, unused)]
+    found, slopes = value_and_gradients(lambda x, _: ops.softmax(x) * x, *tensors)
+    assert not any(each.requires_grad for each in (*tensors, found, *slopes))
+    for mine, wanted in zip((found, *slopes), (value, *gradients), strict=True):
+        np.testing.assert_allclose(mine.numpy(), wanted, 1e-13, 1e-15)
