@@ -1,7 +1,7 @@
 """A table of which each step touches few rows, and Adagrad for those.
 
-A step meets some hundred of thousands of words. An optimizer that goes over the whole table would
-spend nearly all its time on rows without a gradient, and one with momentum would move them.
+A step meets some hundreds of a vocabulary's thousands of words. An optimizer that goes over the
+whole table would work on rows without a gradient, and one with momentum would move them.
 word2vec takes plain gradient steps pair by pair. Here a step adds up thousands of pairs, so that
 the gradient of "the" is hundreds of times that of a rare word: no single learning rate fits both.
 Adagrad divides each number's gradient by the root of all its squares so far, which gives each its
