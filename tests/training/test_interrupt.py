@@ -1,6 +1,8 @@
 """Laws of Ctrl-C: it is heard once without breaking in, and a second one is not caught."""
 
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -28,6 +30,24 @@ def test_a_second_signal_stops_at_once():
     with pytest.raises(KeyboardInterrupt), Interrupt():
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be held back")
+def test_two_signals_that_wait_together_are_both_heard():
+    """Held back until both are there, as on a busy machine; one of them ends the process."""
+    program = (
+        "import os, signal\n"
+        "from clearformer.training.interrupt import Interrupt\n"
+        "both = signal.SIGINT, signal.SIGTERM\n"
+        "with Interrupt():\n"
+        "    signal.pthread_sigmask(signal.SIG_BLOCK, both)\n"
+        "    for number in both:\n"
+        "        os.kill(os.getpid(), number)\n"
+        "    signal.pthread_sigmask(signal.SIG_UNBLOCK, both)\n"
+        "    print('went on')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGTERM, b"", b"")
 
 
 def test_handlers_come_back_when_training_fails():

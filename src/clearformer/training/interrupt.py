@@ -32,8 +32,16 @@ class Interrupt:
         self._give_back()
 
     def _heard(self, number: int, frame: FrameType | None) -> None:
-        self.number = number
-        self._give_back()
+        """The first is kept; a second means what it meant before, and so ends at once.
+
+        The handlers stay until then: if one were given back while another signal already waits to
+        be handled, Python would tell of a race, and that signal would be lost.
+        """
+        if self.number is None:
+            self.number = number
+        else:
+            self._give_back()
+            signal.raise_signal(number)
 
     def _give_back(self) -> None:
         for number, handler in self._before.items():
