@@ -54,6 +54,11 @@ class Configuration:
         """Tokens in one row of a batch."""
         raise NotImplementedError
 
+    @property
+    def sees(self) -> int | None:
+        """Tokens that a prediction can draw on at most; None where there is no limit."""
+        return self.window
+
     def with_window(self: C, window: int) -> C:
         """The same with shorter rows, for a text that is short."""
         return replace(self, context=window)  # type: ignore[call-arg]  # of those that have one

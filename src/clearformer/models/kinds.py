@@ -10,9 +10,23 @@ from clearformer.models.build import build_decoder
 from clearformer.models.configuration import CHOICES, SIZES, ModelConfiguration
 from clearformer.models.kind import Configuration, Kind
 from clearformer.models.part import Part
+from clearformer.models.recurrent import sizes as recurrent
+from clearformer.models.recurrent.build import build_recurrent
+from clearformer.models.recurrent.configuration import (
+    RESETS,
+    GRUConfiguration,
+    LSTMConfiguration,
+    RNNConfiguration,
+)
 
 KINDS: Mapping[str, Kind] = {
-    kind.name: kind for kind in (Kind(ModelConfiguration, build_decoder, SIZES, CHOICES),)
+    kind.name: kind
+    for kind in (
+        Kind(ModelConfiguration, build_decoder, SIZES, CHOICES),
+        Kind(RNNConfiguration, build_recurrent, recurrent.SIZES, {}),
+        Kind(LSTMConfiguration, build_recurrent, recurrent.SIZES, {}),
+        Kind(GRUConfiguration, build_recurrent, recurrent.SIZES, {"reset": RESETS}),
+    )
 }
 """By name, the one that is taken unless another is named first."""
 
