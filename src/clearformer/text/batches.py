@@ -60,18 +60,11 @@ class Batches:
             ConfigurationError: `context`, `batch` or `ranks` below 1; no such rank.
             TextError: fewer ids than context + 1.
         """
-        _check_sizes(context, batch)
-        if not 0 <= rank < ranks:
-            raise ConfigurationError(f"expected a rank from 0 to below {ranks} ranks; got {rank}")
-        if len(ids) < context + 1:
-            raise TextError(
-                f"a window of context {context} needs {context + 1} tokens; the text has "
-                f"{len(ids)}; give a longer text or a context of at most {max(len(ids) - 1, 1)}"
-            )
+        check_windows(len(ids), context, batch)
+        self._mine = share_of(batch, rank, ranks)
         self._ids = ids
         self._context = context
         self._batch = batch
-        self._mine = range(batch * rank // ranks, batch * (rank + 1) // ranks)
         self._key = int(rng.integers(KEYS, dtype=np.uint64))
         self.targets = batch * context
         self._begin_epoch(0)
@@ -106,19 +99,8 @@ class Batches:
         Raises:
             TextError: the state is damaged, or of another text or context.
         """
-        try:
-            tokens, context, key, epochs, position = (
-                _whole(state[name]) for name in ("tokens", "context", "key", "epochs", "position")
-            )
-        except (KeyError, TypeError) as fault:
-            raise TextError(f"the saved position in the text is damaged ({fault!r})") from None
-        if (tokens, context) != (len(self._ids), self._context):
-            raise TextError(
-                f"the saved position is of a text of {tokens} tokens and context {context}; "
-                f"here are {len(self._ids)} tokens and context {self._context}"
-            )
-        if key >= KEYS:
-            raise TextError(f"the saved position is damaged: no key is as large as {key}")
+        here = {"tokens": len(self._ids), "context": self._context}
+        key, epochs, position = restored(state, here)
         self._key = key
         self._begin_epoch(epochs)
         if position > len(self._order):
@@ -186,6 +168,51 @@ def _in_order(ids: LongIds, context: int, batch: int) -> Iterator[tuple[Block, B
     if predictions % context:
         part = ids[whole * context :].astype(np.intp)
         yield part[None, :-1], part[None, 1:], predictions % context
+
+
+def check_windows(tokens: int, context: int, batch: int) -> None:
+    """Refuses a text of so many tokens without one whole window.
+
+    Raises:
+        ConfigurationError: `context` or `batch` below 1.
+        TextError: it is too short.
+    """
+    _check_sizes(context, batch)
+    if tokens < context + 1:
+        raise TextError(
+            f"a window of context {context} needs {context + 1} tokens; the text has "
+            f"{tokens}; give a longer text or a context of at most {max(tokens - 1, 1)}"
+        )
+
+
+def share_of(batch: int, rank: int, ranks: int) -> range:
+    """The rows of a batch that one of several processes gets.
+
+    Raises:
+        ConfigurationError: there is no such rank.
+    """
+    if not 0 <= rank < ranks:
+        raise ConfigurationError(f"expected a rank from 0 to below {ranks} ranks; got {rank}")
+    return range(batch * rank // ranks, batch * (rank + 1) // ranks)
+
+
+def restored(state: Mapping[str, Any], here: Mapping[str, int]) -> tuple[int, int, int]:
+    """Key, epochs and position of a saved state, which must be of the sizes that are `here`.
+
+    Raises:
+        TextError: it is damaged, or of other sizes.
+    """
+    try:
+        there = {name: _whole(state[name]) for name in here}
+        key, epochs, position = (_whole(state[name]) for name in ("key", "epochs", "position"))
+    except (KeyError, TypeError) as fault:
+        raise TextError(f"the saved position in the text is damaged ({fault!r})") from None
+    if there != here:
+        saved, found = (", ".join(f"{n} {v}" for n, v in each.items()) for each in (there, here))
+        raise TextError(f"the saved position is of {saved}; here are {found}")
+    if key >= KEYS:
+        raise TextError(f"the saved position is damaged: no key is as large as {key}")
+    return key, epochs, position
 
 
 def _check_sizes(context: int, batch: int) -> None:
