@@ -9,6 +9,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TypeVar
 
+import numpy as np
+
 from clearformer.errors import ConfigurationError
 
 Plain = TypeVar("Plain")
@@ -37,6 +39,10 @@ class Alone:
     def total(self, number: float) -> float:
         """The sum over all ranks."""
         return number
+
+    def added_up(self, array: np.ndarray) -> np.ndarray:
+        """The sum over all ranks, number by number."""
+        return array
 
     def largest(self, number: int) -> int:
         """The largest over all ranks."""

@@ -40,6 +40,8 @@ class Step:
     learning_rate: float
     gradient_norm: float
     """Norm over all parameters, before clipping."""
+    clipped_norm: float
+    """The same after it: what the update was made with."""
     tokens_seen: int
     tokens_per_second: float
     seconds: float

@@ -128,6 +128,7 @@ class Loop:
             loss=loss,
             learning_rate=rate,
             gradient_norm=norm,
+            clipped_norm=min(norm, self.options.clip),
             tokens_seen=self.tokens_seen,
             tokens_per_second=self.tokens_seen / self.seconds if self.seconds else 0.0,
             seconds=self.seconds,

@@ -104,7 +104,11 @@ class Objective(Generic[C]):
         )
 
     def carried(self) -> dict[str, np.ndarray]:
-        """What goes from one batch to the next beside the weights, for a save; mostly nothing."""
+        """What goes from one batch to the next beside the weights, for a save; mostly nothing.
+
+        Of several processes each gives what belongs to its rows, and zeros in the place of others:
+        the arrays are added up.
+        """
         return {}
 
     def carry_on(self, carried: Mapping[str, np.ndarray]) -> None:

@@ -4,9 +4,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from clearformer.models.kind import Configuration
+from clearformer.training.carried import CarriedNextToken
 from clearformer.training.objective import Objective
 
-OBJECTIVES: Mapping[str, Callable[[Any], Objective[Any]]] = {"decoder": Objective}
+OBJECTIVES: Mapping[str, Callable[[Any], Objective[Any]]] = {
+    "decoder": Objective,
+    "gru": CarriedNextToken,
+    "lstm": CarriedNextToken,
+    "rnn": CarriedNextToken,
+}
 """By name of the kind."""
 
 

@@ -119,7 +119,7 @@ class Session:
         writes = self.ranks.rank == 0
         model = self.learner.named(self.learner.parameters, keep=writes)
         self.ranks.first(lambda: self._require_finite(model))
-        optimizer = {**loop.optimizer.state(keep=writes), **carried_by(self.objective)}
+        optimizer = {**loop.optimizer.state(keep=writes), **carried_by(self.objective, self.ranks)}
         folder = self.folder.checkpoints
         prepared = self.prepared
         fingerprint = prepared.tokenizer.fingerprint
@@ -201,6 +201,7 @@ class Session:
                 "train_loss": step.loss,
                 "learning_rate": step.learning_rate,
                 "gradient_norm": step.gradient_norm,
+                "clipped_norm": step.clipped_norm,
                 "tokens_seen": step.tokens_seen,
                 "tokens_per_second": step.tokens_per_second,
                 "seconds": step.seconds,

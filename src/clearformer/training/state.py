@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from clearformer.engines.ranks import Alone
 from clearformer.errors import RunError
 from clearformer.models.kind import Configuration
 from clearformer.training.checkpoint import Checkpoint
@@ -17,9 +18,13 @@ CARRIED = "carried."
 optimizer's."""
 
 
-def carried_by(objective: Objective[Any]) -> dict[str, np.ndarray]:
-    """What an objective carries from batch to batch, under the names that a save has for it."""
-    return {f"{CARRIED}{name}": array for name, array in objective.carried().items()}
+def carried_by(objective: Objective[Any], ranks: Alone) -> dict[str, np.ndarray]:
+    """What an objective carries from batch to batch, under the names that a save has for it.
+
+    Each rank has that of its own rows; every rank must call this.
+    """
+    carried = objective.carried()
+    return {f"{CARRIED}{name}": ranks.added_up(array) for name, array in carried.items()}
 
 
 def state_of(

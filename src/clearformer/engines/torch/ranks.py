@@ -64,6 +64,13 @@ class Ranks(Alone):
         """The sum over all ranks."""
         return _reduced(number, dist.ReduceOp.SUM)
 
+    def added_up(self, array: np.ndarray) -> np.ndarray:
+        """The sum over all ranks, number by number."""
+        told = torch.tensor(array)
+        dist.all_reduce(told)
+        added: np.ndarray = told.numpy()
+        return added
+
     def largest(self, number: int) -> int:
         """The largest over all ranks."""
         return int(_reduced(number, dist.ReduceOp.MAX))
