@@ -1,7 +1,8 @@
 """Generating: one token after another, each fed back in."""
 
+import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -9,7 +10,13 @@ from clearformer.engines.dispatch import array_of, engine_of
 from clearformer.generation.plan import plan_of
 from clearformer.generation.sampling import Sampling, draw
 from clearformer.models.cache import KeyValueCache
+from clearformer.models.recurrent.model import RecurrentModel
+from clearformer.models.recurrent.state import RecurrentState
 from clearformer.tensor import Float
+
+AT_ONCE = 1024
+"""Tokens of a prompt that a recurrent model reads in one go: any number of them fits into memory.
+"""
 
 
 def window_start(length: int, context: int) -> int:
@@ -29,7 +36,7 @@ def generate(
     prompt: Sequence[int],
     tokens: int,
     *,
-    context: int,
+    context: int | None,
     sampling: Sampling,
     rng: np.random.Generator,
     cached: bool = True,
@@ -37,11 +44,12 @@ def generate(
 ) -> Iterator[int]:
     """Yields `tokens` new ids after the prompt's, which holds at least one.
 
-    With `cached` the keys and values of earlier positions are kept; without, everything is computed
-    anew for each token. Both give the same tokens. Ids in `never` are not written.
+    With `cached` the keys and values of earlier positions are kept, or a recurrent model's state;
+    without, everything is computed anew for each token. Both give the same tokens. Ids in `never`
+    are not written. A `context` of None is without a limit.
     """
     ids = list(prompt)
-    scores = _Cached(model, context) if cached else _Uncached(model, context)
+    scores = _scores(model, context, cached)
     for _ in range(tokens):
         logits = scores.after(ids)
         if never:
@@ -49,6 +57,38 @@ def generate(
         chosen = draw(logits, sampling, rng)
         ids.append(chosen)
         yield chosen
+
+
+class _Scores(Protocol):
+    """What a model expects next."""
+
+    def after(self, ids: list[int]) -> Float[np.ndarray, " vocab"]:
+        """The scores of every token after these; each call has those of the last, and one more."""
+
+
+def _scores(model: Any, context: int | None, cached: bool) -> _Scores:
+    if isinstance(model, RecurrentModel):
+        return _Remembered(model, cached)
+    longest = sys.maxsize if context is None else context
+    return _Cached(model, longest) if cached else _Uncached(model, longest)
+
+
+class _Remembered:
+    """Computed from the newest token and the state; uncached from all tokens and none."""
+
+    def __init__(self, model: RecurrentModel, cached: bool):
+        self._model = model
+        self._cached = cached
+        self._state, self._read = RecurrentState(len(model.layers)), 0
+
+    def after(self, ids: list[int]) -> Float[np.ndarray, " vocab"]:
+        if not self._cached:
+            self._state, self._read = RecurrentState(len(self._model.layers)), 0
+        while self._read < len(ids):
+            new = ids[self._read : self._read + AT_ONCE]
+            logits = self._model(np.array([new]), state=self._state)
+            self._read += len(new)
+        return array_of(logits[0, -1])  # type: ignore[index]
 
 
 class _Uncached:

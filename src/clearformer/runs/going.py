@@ -126,7 +126,7 @@ def _sample(model: Any, prepared: Prepared, start: int) -> str:
         model,
         [start],
         SAMPLE_TOKENS[prepared.tokenizer.kind],
-        context=prepared.model.window,
+        context=prepared.model.sees,
         sampling=Sampling(temperature=0.8),
         rng=np.random.default_rng(0),
         never=prepared.tokenizer.control_ids,

@@ -115,7 +115,9 @@ class Run:
         _require_number_of(tokens)
         notes = list(self.unknown_notes(text))
         ids = tuple(int(i) for i in self.tokenizer.encode(text)) or (self.start_token,)
-        context = self.configuration.window
+        context = self.configuration.sees
+        if context is None:
+            return Prompt(ids, tuple(notes))
         if len(ids) > context:
             notes.append(
                 f"the prompt has {len(ids)} tokens and this model sees {context} at once: "
@@ -158,7 +160,7 @@ class Run:
             self.model,
             prompt.ids,
             tokens,
-            context=self.configuration.window,
+            context=self.configuration.sees,
             sampling=sampling,
             rng=np.random.default_rng(seed),
             cached=cached,
@@ -180,7 +182,8 @@ class Run:
         Args:
             text: a text, a file or files, or a folder that `clearformer prepare` has made, of which
                 the last tenth is judged; None for the validation part of the run's own text.
-            context: tokens seen at once, at most what the model was built for.
+            context: tokens seen at once, at most what the model was built for. A recurrent model
+                remembers all that it has read unless this is given: then it forgets after so many.
             encoding: of the files.
             progress: hears the share that is done, 0 … 1.
 
@@ -190,12 +193,7 @@ class Run:
             ConfigurationError: if the context is out of its range, or an encoding is given
                 without a text.
         """
-        window = self.configuration.window if context is None else context
-        if not (isinstance(window, Integral) and 1 <= window <= self.configuration.window):
-            raise ConfigurationError(
-                f"context must be between 1 and the {self.configuration.window} tokens that this "
-                f"model sees; got {window}"
-            )
+        self._check_context(context)
         require_use(encoding, text)
         if text is None:
             found = material_of_run(RunFolder.open(self.path)).validation(self.tokenizer)
@@ -204,10 +202,22 @@ class Run:
             for note in material.notes:
                 warnings.warn(note, stacklevel=2)
             found = material.to_be_judged(self.tokenizer)
-        return self._evaluate(found, window, progress)
+        return self._evaluate(found, context, progress)
+
+    def _check_context(self, context: int | None) -> None:
+        most = self.configuration.sees
+        whole = isinstance(context, Integral) and context >= 1
+        if context is None or (whole and (most is None or context <= most)):
+            return
+        limit = (
+            "at least 1"
+            if most is None
+            else f"between 1 and the {most} tokens that this model sees"
+        )
+        raise ConfigurationError(f"context must be {limit}; got {context}")
 
     def _evaluate(
-        self, found: Judged, context: int, progress: Callable[[float], None] | None
+        self, found: Judged, context: int | None, progress: Callable[[float], None] | None
     ) -> Evaluation:
         if not found.is_enough:
             raise TextError(
