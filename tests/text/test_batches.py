@@ -138,7 +138,7 @@ def test_a_damaged_state_is_refused(state: dict[str, Any]) -> None:
 
 
 def test_the_state_of_another_text_is_refused() -> None:
-    with pytest.raises(TextError, match="60 tokens and context 4; here are 50"):
+    with pytest.raises(TextError, match="tokens 60, context 4; here are tokens 50, context 4"):
         batches(50, 4, 3, 0).restore(batches(60, 4, 3, 0).state())
 
 

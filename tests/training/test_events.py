@@ -26,6 +26,7 @@ STEP = Step(
     loss=2.0,
     learning_rate=0.1,
     gradient_norm=1.0,
+    clipped_norm=1.0,
     tokens_seen=16,
     tokens_per_second=100.0,
     seconds=0.1,

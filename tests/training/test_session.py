@@ -337,6 +337,7 @@ def test_each_line_of_the_log_is_one_json_object_with_its_units(tmp_path, thorou
                 "train_loss",
                 "learning_rate",
                 "gradient_norm",
+                "clipped_norm",
                 "tokens_seen",
                 "tokens_per_second",
                 "seconds",

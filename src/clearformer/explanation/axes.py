@@ -35,18 +35,30 @@ STAGE_AXES: dict[str, tuple[str, ...]] = {
     "feed_forward.activated": HIDDEN,
     "feed_forward.output": RESIDUAL,
     "after_feed_forward": RESIDUAL,
+    "input_gate": HIDDEN,
+    "forget_gate": HIDDEN,
+    "reset_gate": HIDDEN,
+    "update_gate": HIDDEN,
+    "candidate": HIDDEN,
+    "cell": HIDDEN,
+    "output_gate": HIDDEN,
+    "hidden": HIDDEN,
     "norm": RESIDUAL,
+    "projected": RESIDUAL,
     "logits": VOCABULARY,
     "probabilities": VOCABULARY,
 }
-"""By the name of a stage within its block, in the order in which the stages happen."""
+"""By the name of a stage within its layer, in the order in which the stages happen."""
+
+LAYERS = ("blocks", "layers")
+"""What the repeated part of a model may be called."""
 
 
 def split_name(name: str) -> tuple[int | None, str]:
-    """`blocks.2.attention.scores` → (2, `attention.scores`); (None, name) outside the blocks."""
+    """`blocks.2.attention.scores` → (2, `attention.scores`); (None, name) outside the layers."""
     first, _, rest = name.partition(".")
     number, _, within = rest.partition(".")
-    if first == "blocks" and number.isdecimal() and within:
+    if first in LAYERS and number.isdecimal() and within:
         return int(number), within
     return None, name
 

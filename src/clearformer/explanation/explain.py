@@ -103,8 +103,8 @@ def _of_run(run: "Run | str | Path", sentence: str) -> Subject:
     if not len(run.tokenizer.encode(sentence)):
         raise TextError("nothing in the sentence is in this model's vocabulary; try other words")
     ids, notes = run.prompt(sentence).ids, run.unknown_notes(sentence)
-    context = run.configuration.window
-    if len(ids) > context:
+    context = run.configuration.sees
+    if context is not None and len(ids) > context:
         notes = (
             *notes,
             f"the sentence has {len(ids)} tokens and this model sees {context} at once: explained "
@@ -118,13 +118,9 @@ def _of_run(run: "Run | str | Path", sentence: str) -> Subject:
 
 def _require_memory(subject: Subject) -> None:
     """Refuses a trace too large to be of use, in exact integers, before it is computed."""
-    block, seq = subject.model.blocks[0], len(subject.ids)
-    embed = int(subject.model.embedding.table.shape[-1])
-    heads = block.attention.heads if subject.head is None else 1
-    layers = len(subject.model.blocks) if subject.layer is None else 1
-    hidden = int(block.feed_forward.expand.weight.shape[-1])
-    each = seq * (4 * heads * seq + 12 * embed + 2 * hidden)
-    needed = 4 * (layers * each + 2 * seq * subject.tokenizer.vocabulary_size)
+    anatomy, seq = subject.anatomy, len(subject.ids)
+    layers = anatomy.layers if subject.layer is None else 1
+    needed = anatomy.bytes(seq, subject.layer, subject.head)
     if needed > LARGEST_TRACE:
         raise ConfigurationError(
             f"a trace of {seq} tokens through {layers} layers would hold {in_words(needed)}, more "

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,10 @@ import numpy as np
 from clearformer import ops
 from clearformer.engines.dispatch import array_of, engine_of
 from clearformer.errors import ConfigurationError
+from clearformer.explanation.anatomy import Anatomy, anatomy_of
 from clearformer.explanation.axes import STAGE_AXES, HeadView, split_name
 from clearformer.explanation.edits import FOLLOWS_FROM, Edits, changed
 from clearformer.explanation.trace import NamedArray, Stage, StageError, Trace
-from clearformer.models.decoder import Decoder
-from clearformer.models.linear import Unchanged
 from clearformer.models.tap import Recorder
 from clearformer.tensor import Tensor
 from clearformer.text.tokenizer import Tokenizer
@@ -28,7 +27,8 @@ NEXT = 10
 class Subject:
     """A model with a sentence in front of it."""
 
-    model: Decoder
+    model: Any
+    """Of a kind that `anatomy` knows."""
     tokenizer: Tokenizer
     ids: tuple[int, ...]
     sentence: str
@@ -45,10 +45,15 @@ class Subject:
     step: int = 0
     """Updates the model has seen."""
 
+    @cached_property
+    def anatomy(self) -> Anatomy:
+        """How the model is built."""
+        return anatomy_of(self.model)
+
     @property
     def view(self) -> HeadView:
         """What is shown of the heads."""
-        return HeadView(self.model.blocks[0].attention.heads, self.head)
+        return HeadView(self.anatomy.heads, self.head)
 
     def token(self, id: int) -> str:
         """The text of one token."""
@@ -96,10 +101,10 @@ class _Listener:
     def __init__(self, subject: Subject, edits: Edits):
         self._subject = subject
         self._view = subject.view
-        self._absent = _absent(subject.model)
+        self._absent = subject.anatomy.absent
         self._names = [name for name, _ in edits]
         self._recorder = Recorder(self._by_stage(edits))
-        self.stages: list[Stage] = []
+        self._kept: dict[str, Stage] = {}
         self._heard: list[str] = ["tokens"]
 
     def __call__(self, name: str, x: Tensor) -> Any:
@@ -110,6 +115,11 @@ class _Listener:
         self._recorder.seen.clear()  # the stages hold what is shown; nothing else need stay
         self._keep(name, result)
         return result
+
+    @property
+    def stages(self) -> list[Stage]:
+        """In the order in which they happened first; each as it was told of last."""
+        return list(self._kept.values())
 
     def require_all_heard(self) -> None:
         """Refuses edits of stages that did not happen."""
@@ -124,9 +134,9 @@ class _Listener:
         shown = np.array(self._view.shown(name, array_of(x)))
         if within == "attention.products":
             turned = f"blocks.{block}.attention.key_transposed"
-            key = next(s for s in reversed(self.stages) if s.name.endswith(".key"))
-            self.stages.append(Stage(turned, self._view.axes(turned), key.values.swapaxes(-1, -2)))
-        self.stages.append(Stage(name, self._view.axes(name), shown))
+            key = self._kept[f"blocks.{block}.attention.key"].values.swapaxes(-1, -2)
+            self._kept[turned] = Stage(turned, self._view.axes(turned), key)
+        self._kept[name] = Stage(name, self._view.axes(name), shown)
 
     def _by_stage(self, edits: Edits) -> dict[str, Callable[[Any], Any]]:
         """One function for each edited stage, which makes its changes in the order given."""
@@ -153,23 +163,18 @@ def _one_after_another(changes: Iterable[Callable[[Any], Any]]) -> Callable[[Any
     return lambda x: reduce(lambda value, step: step(value), steps, x)
 
 
-def _absent(model: Decoder) -> set[str]:
-    """Norms that this model does not have, where nothing happens that could be shown."""
-    block = model.blocks[0]
-    norms = {"norm_1": block.norm_1, "norm_2": block.norm_2, "norm": model.norm}
-    return {name for name, norm in norms.items() if isinstance(norm, Unchanged)}
-
-
 def showing(subject: Subject, layer: int | None, head: int | None) -> Subject:
     """The same subject with one layer or head chosen.
 
     Raises:
         ConfigurationError: if the model has no such layer or head.
     """
-    layers, heads = len(subject.model.blocks), subject.view.heads
-    for name, chosen, count in (("layer", layer, layers), ("head", head, heads)):
+    anatomy = subject.anatomy
+    for name, chosen, count in (("layer", layer, anatomy.layers), ("head", head, anatomy.heads)):
         whole = isinstance(chosen, int) and not isinstance(chosen, bool)
         if chosen is not None and not (whole and 0 <= chosen < count):
+            if not count:
+                raise ConfigurationError(f"this model has no {name}s; leave out {name}={chosen}")
             numbers = f"between 0 and {count - 1}" if count > 1 else "0"
             raise ConfigurationError(
                 f"{name} must be {numbers}: this model has {count} {name}{'s' * (count != 1)}; "

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -59,14 +59,8 @@ def generate(
         yield chosen
 
 
-class _Scores(Protocol):
-    """What a model expects next."""
-
-    def after(self, ids: list[int]) -> Float[np.ndarray, " vocab"]:
-        """The scores of every token after these; each call has those of the last, and one more."""
-
-
-def _scores(model: Any, context: int | None, cached: bool) -> _Scores:
+def _scores(model: Any, context: int | None, cached: bool) -> "_Remembered | _Cached | _Uncached":
+    """What tells the scores of the next token, for all tokens so far."""
     if isinstance(model, RecurrentModel):
         return _Remembered(model, cached)
     longest = sys.maxsize if context is None else context
