@@ -14,7 +14,7 @@ The axes, everywhere the same:
 | `embed` | width of the residual stream (the papers' d_model) |
 | `head` | attention heads |
 | `width` | width of one head (the papers' d_k) |
-| `hidden` | width of the feed-forward layer (the papers' d_ff) |
+| `hidden` | width of the feed-forward layer (the papers' d_ff), or of a recurrent state |
 | `vocab` | tokens of the vocabulary |
 | `layer` | blocks, from the bottom |
 """

@@ -13,6 +13,8 @@ from clearformer.models.recurrent.model import RecurrentModel
 class Anatomy:
     """Layers, heads, and what there is to see."""
 
+    part: str
+    """What its layers are called, in names of stages and parameters."""
     layers: int
     heads: int
     """Of attention, in each layer; 0 where there is no attention."""
@@ -40,6 +42,7 @@ def _of_decoder(model: Decoder) -> Anatomy:
     norms = {"norm_1": block.norm_1, "norm_2": block.norm_2, "norm": model.norm}
     vocabulary, embed = model.embedding.table.shape
     return Anatomy(
+        part="blocks",
         layers=len(model.blocks),
         heads=block.attention.heads,
         absent=frozenset(name for name, norm in norms.items() if isinstance(norm, Unchanged)),
@@ -52,6 +55,7 @@ def _of_recurrent(model: RecurrentModel) -> Anatomy:
     vocabulary, embed = model.embedding.table.shape
     width, columns = model.layers[0].weight_hidden.shape
     return Anatomy(
+        part="layers",
         layers=len(model.layers),
         heads=0,
         absent=frozenset({"projected"} if isinstance(model.projection, Unchanged) else ()),

@@ -14,6 +14,7 @@ from clearformer.explanation.reasons import (
     worked_product,
     worked_score,
 )
+from clearformer.explanation.recurrent_reasons import worked_cell, worked_hidden
 from clearformer.explanation.tables import (
     MOST_TOKENS,
     TABLE_INDENT,
@@ -131,6 +132,16 @@ def _mixed(page: Page, stage: Stage) -> Iterator[Line]:
     yield from worked_mix(page)
 
 
+def _cell(page: Page, stage: Stage) -> Iterator[Line]:
+    yield from _by_token(page, stage)
+    yield from worked_cell(page, stage)
+
+
+def _hidden(page: Page, stage: Stage) -> Iterator[Line]:
+    yield from _by_token(page, stage)
+    yield from worked_hidden(page, stage)
+
+
 def _logits(page: Page, stage: Stage) -> Iterator[Line]:
     values = page.table(stage)
     size = values.shape[1]
@@ -211,6 +222,8 @@ _BODIES: dict[str, Callable[[Page, Stage], Iterator[Line]]] = {
     "attention.masked_scores": _masked_scores,
     "attention.weights": _weights,
     "attention.mixed": _mixed,
+    "cell": _cell,
+    "hidden": _hidden,
     "logits": _logits,
     "probabilities": _probabilities,
 }

@@ -103,7 +103,8 @@ def _bar(share: float, width: int) -> str:
 def what_now(page: Page) -> Iterator[Line]:
     """What the numbers are worth, and commands to go on with."""
     if page.facts.trained:
-        yield from _after_a_run(page)
+        edit = f"blocks.{page.layer}.attention.mixed=0"
+        yield from after_a_run(page, edit, "silences a whole layer of attention")
         return
     yield from page.prose(
         "All matrices of this model are random until it is trained: the steps are real, but the "
@@ -126,19 +127,22 @@ def what_now(page: Page) -> Iterator[Line]:
         yield from _commands(*(f"clearformer explain {sentence} {v}" for v in variants))
 
 
-def _after_a_run(page: Page) -> Iterator[Line]:
+def after_a_run(page: Page, edit: str, does: str) -> Iterator[Line]:
+    """Commands for other layers and heads, and one for an edit that does something."""
     run = f"{_quoted(page)} --run {shlex.quote(visible(str(page.trace.subject.path)))}"
-    commands = []
+    commands, others = [], []
     if page.facts.layers > 1:
         commands.append(f"--layer {(page.layer + 1) % page.facts.layers}")
+        others.append("layer")
     if page.facts.heads > 1:
         commands.append(f"--head {(page.head + 1) % page.facts.heads}")
-    commands.append(f"--edit blocks.{page.layer}.attention.mixed=0")
+        others.append("head")
+    commands.append(f"--edit {edit}")
     yield from page.prose(
-        "Look at another layer or head, or ask what if: the last line silences a whole layer of "
-        "attention and shows what the prediction becomes."
-        if len(commands) > 1
-        else "Ask what if: this silences the attention and shows what the prediction becomes."
+        f"Look at another {' or '.join(others)}, or ask what if: the last line {does} and shows "
+        "what the prediction becomes."
+        if others
+        else f"Ask what if: this {does} and shows what the prediction becomes."
     )
     yield from _commands(*(f"clearformer explain {run} {c}" for c in commands))
 

@@ -1,32 +1,59 @@
 """What kind of model it is, as far as the words of an explanation depend on it."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from clearformer import ops
 from clearformer.explanation.subject import Subject
+from clearformer.models.decoder import Decoder
 from clearformer.models.embedding import ScaledEmbedding, TiedOutput
 from clearformer.models.feed_forward import FeedForward
 from clearformer.models.linear import Unchanged
 from clearformer.models.norms import LayerNorm
 from clearformer.models.positions import RotaryPositions, SinusoidalPositions
+from clearformer.models.recurrent.layers import (
+    GRULayer,
+    LSTMLayer,
+    ResetFirstGRULayer,
+    RNNLayer,
+)
+from clearformer.models.recurrent.model import RecurrentModel
 
 
 @dataclass(frozen=True)
-class Facts:
-    """Sizes and pieces, read from the model itself."""
+class CommonFacts:
+    """Sizes and pieces of every kind of model, read from the model itself."""
 
     tokenizer: str
     vocabulary: int
     embed: int
-    heads: int
-    width: int
     hidden: int
     layers: int
-    positions: int | None
-    """Rows of the sinusoidal table; None for a model that turns queries and keys."""
+    heads: int
     scaled: bool
     """Whether embedding rows are multiplied with √embed."""
     tied: bool
+    trained: bool
+
+
+@dataclass(frozen=True)
+class RecurrentFacts(CommonFacts):
+    """Of a recurrent model."""
+
+    cell: str
+    """rnn, lstm or gru."""
+    reset: str
+    """Of a GRU: after or before the product with the state."""
+
+
+@dataclass(frozen=True)
+class Facts(CommonFacts):
+    """Of a decoder."""
+
+    width: int
+    positions: int | None
+    """Rows of the sinusoidal table; None for a model that turns queries and keys."""
     norm: str | None
     """layer, rms or None."""
     query_key_norm: bool
@@ -40,11 +67,14 @@ class Facts:
     activation: str
     """gelu, squared_relu or swiglu."""
     causal: bool
-    trained: bool
 
 
-def facts_of(subject: Subject) -> Facts:
-    """Reads the facts off the model."""
+def facts_of(subject: Subject) -> Any:
+    """Reads the facts off the model: an instance of the class of its kind."""
+    return _READERS[type(subject.model)](subject)
+
+
+def _of_decoder(subject: Subject) -> Facts:
     model = subject.model
     block = model.blocks[0]
     attention, feed_forward = block.attention, block.feed_forward
@@ -74,6 +104,36 @@ def facts_of(subject: Subject) -> Facts:
         causal=attention.causal,
         trained=subject.path is not None,
     )
+
+
+def _of_recurrent(subject: Subject) -> RecurrentFacts:
+    model = subject.model
+    return RecurrentFacts(
+        tokenizer=subject.tokenizer.kind,
+        vocabulary=subject.tokenizer.vocabulary_size,
+        embed=int(model.embedding.table.shape[-1]),
+        hidden=int(model.layers[0].weight_hidden.shape[0]),
+        layers=len(model.layers),
+        heads=0,
+        scaled=isinstance(model.embedding, ScaledEmbedding),
+        tied=isinstance(model.output, TiedOutput),
+        trained=subject.path is not None,
+        cell=_CELLS[type(model.layers[0])],
+        reset="before" if isinstance(model.layers[0], ResetFirstGRULayer) else "after",
+    )
+
+
+_CELLS: Mapping[type, str] = {
+    RNNLayer: "rnn",
+    LSTMLayer: "lstm",
+    GRULayer: "gru",
+    ResetFirstGRULayer: "gru",
+}
+
+_READERS: Mapping[type, Callable[[Subject], CommonFacts]] = {
+    Decoder: _of_decoder,
+    RecurrentModel: _of_recurrent,
+}
 
 
 def _activation(feed_forward: object) -> str:

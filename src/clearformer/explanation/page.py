@@ -4,11 +4,12 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from clearformer.errors import ConfigurationError
-from clearformer.explanation.facts import Facts, facts_of
+from clearformer.explanation.facts import facts_of
 from clearformer.explanation.lines import Line, Segment, Style, visible, wrapped
 from clearformer.explanation.subject import showing
 from clearformer.explanation.tables import INDENT
@@ -52,8 +53,8 @@ class Page:
         )
 
     @cached_property
-    def facts(self) -> Facts:
-        """What kind of model it is."""
+    def facts(self) -> Any:
+        """What kind of model it is: see `facts`, where each kind has a class."""
         return facts_of(self.trace.subject)
 
     @cached_property
@@ -63,7 +64,7 @@ class Page:
 
     def block(self, within: str) -> str:
         """The full name of a stage of the chosen layer."""
-        return f"blocks.{self.layer}.{within}"
+        return f"{self.trace.subject.anatomy.part}.{self.layer}.{within}"
 
     def table(self, stage: Stage) -> np.ndarray:
         """The two axes of a stage that a table shows: without batch, of the chosen head."""

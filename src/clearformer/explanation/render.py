@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from clearformer.explanation.axes import split_name
 from clearformer.explanation.bodies import body
 from clearformer.explanation.edits import in_words
-from clearformer.explanation.ending import heads_at_a_glance, next_tokens, what_now
+from clearformer.explanation.ending import next_tokens
 from clearformer.explanation.lines import Line, Segment, cell_width, plain, shortened, visible
 from clearformer.explanation.page import Page
+from clearformer.explanation.stories import story_of
+from clearformer.explanation.story import Story
 from clearformer.explanation.tables import INDENT, TABLE_INDENT
 from clearformer.explanation.trace import Stage, Trace
-from clearformer.explanation.wording import wording
 
 __all__ = ["plain", "render"]
 
@@ -30,7 +31,7 @@ def render(
 def _opening(page: Page) -> Iterator[Line]:
     sentence = visible(page.trace.subject.sentence).replace("␣", " ")
     yield (Segment(shortened(sentence, page.width), "title"),)
-    yield from page.prose(_what_model(page), indent="")
+    yield from page.prose(_story(page).model(page), indent="")
     for note in page.trace.notes:
         yield from page.prose(f"note: {visible(note).replace('␣', ' ')}", "note", indent="")
     for name in dict.fromkeys(name for name, _ in page.trace.edits):
@@ -45,70 +46,25 @@ def _opening(page: Page) -> Iterator[Line]:
     )
 
 
-def _what_model(page: Page) -> str:
-    facts, subject = page.facts, page.trace.subject
-    heads = f"{facts.heads} head{'s' * (facts.heads > 1)}"
-    if not facts.trained:
-        return (
-            f"A first lesson: an untrained model of one layer with {heads} and {facts.embed} "
-            f"numbers per token; its matrices are random (seed {subject.seed})."
-        )
-    units = {"words": "words", "characters": "characters", "bytepair": "byte pairs"}
-    return (
-        f"The model in {visible(str(subject.path))} after {subject.step:,} steps of training: "
-        f"{facts.layers} layer{'s' * (facts.layers > 1)} with {heads} each, {facts.embed} numbers "
-        f"per token, a vocabulary of {facts.vocabulary:,} {units[facts.tokenizer]}."
-    )
-
-
 def _steps(page: Page) -> Iterator[Line]:
-    section = ""
+    section, told, story = "", False, _story(page)
     shown = [stage for stage in page.trace if split_name(stage.name)[0] in (None, page.layer)]
     for number, stage in enumerate(shown, start=1):
-        current = _section(page, stage)
+        current = story.section(page, stage)
         if current != section:
             section = current
             yield from _heading(page, section)
-            if section == _sections(page)[1]:
-                yield from _which_part(page)
+        if not told and split_name(stage.name)[0] is not None:
+            told, part = True, story.part(page)
+            if part:
+                yield ()
+                yield from page.prose(part, indent="")
         yield ()
         yield from _step(page, number, stage)
 
 
-def _sections(page: Page) -> tuple[str, str, str, str]:
-    head = f", head {page.head}" if page.facts.heads > 1 else ""
-    return (
-        "Text becomes numbers",
-        f"Layer {page.layer}{head} · attention: the tokens look at each other",
-        f"Layer {page.layer} · feed-forward: each token by itself",
-        "The next token",
-    )
-
-
-def _section(page: Page, stage: Stage) -> str:
-    text, attention, feed_forward, end = _sections(page)
-    block, within = split_name(stage.name)
-    if block is None:
-        return end if within in ("norm", "logits", "probabilities") else text
-    if within.startswith("feed_forward") or within in ("norm_2", "after_feed_forward"):
-        return feed_forward
-    return attention
-
-
-def _which_part(page: Page) -> Iterator[Line]:
-    facts = page.facts
-    text = ""
-    if facts.layers > 1:
-        place = {0: "the first", facts.layers - 1: "the last"}.get(page.layer, "one")
-        text = (
-            f"This is {place} of {facts.layers} layers. All do the same steps, each with numbers "
-            "of its own, and each works on what the one before hands on. "
-        )
-    if facts.heads > 1:
-        text += f"Tables show head {page.head} of its {facts.heads} heads. "
-    if text:
-        yield ()
-        yield from page.prose(f"{text}Layers and heads are counted from 0.", indent="")
+def _story(page: Page) -> Story:
+    return story_of(page.trace.subject.model)
 
 
 def _heading(page: Page, title: str) -> Iterator[Line]:
@@ -130,7 +86,7 @@ def _step(page: Page, number: int, stage: Stage) -> Iterator[Line]:
     else:
         yield tuple(name)
         yield (Segment(INDENT), Segment(shape, "shape"))
-    words = wording(split_name(stage.name)[1], page.facts, page.layer, page.head)
+    words = _story(page).words(page, split_name(stage.name)[1])
     if edited:
         yield from page.prose(
             "You replaced numbers here; what follows was said of the others.", "note"
@@ -142,13 +98,14 @@ def _step(page: Page, number: int, stage: Stage) -> Iterator[Line]:
 
 
 def _closing(page: Page) -> Iterator[Line]:
-    glance = list(heads_at_a_glance(page))
+    story = _story(page)
+    glance = list(story.glance(page))
     if glance:
-        yield from _heading(page, "All heads at a glance")
+        yield from _heading(page, story.glance_title)
         yield ()
         yield from glance
     yield from _heading(page, f"After “{shortened(page.labels[-1], 20)}”: the most likely tokens")
     yield ()
     yield from next_tokens(page)
     yield ()
-    yield from what_now(page)
+    yield from story.after(page)

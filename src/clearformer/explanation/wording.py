@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from clearformer.explanation.facts import Facts
 
@@ -16,11 +16,13 @@ class Wording(NamedTuple):
 
 def wording(name: str, facts: Facts, layer: int, head: int) -> Wording:
     """The words for the stage `name` (without its block) of one layer and head."""
-    return _STEPS[name](_Place(facts, layer, head))
+    return _STEPS[name](Place(facts, layer, head))
 
 
-class _Place(NamedTuple):
-    facts: Facts
+class Place(NamedTuple):
+    """Where a step stands: in which model, layer and head."""
+
+    facts: Any
     layer: int
     head: int
 
@@ -36,10 +38,12 @@ class _Place(NamedTuple):
 
     @property
     def bias(self) -> str:
+        """The end of a formula, where there is a bias."""
         return " + b" if self.facts.bias else ""
 
 
-def _tokens(place: _Place) -> Wording:
+def tokens(place: Place) -> Wording:
+    """Of every kind of model."""
     kind = {
         "words": "Here a token is a word; what stands between words is one, too, unless it is "
         "a single space.",
@@ -53,7 +57,8 @@ def _tokens(place: _Place) -> Wording:
     )
 
 
-def _ids(place: _Place) -> Wording:
+def ids(place: Place) -> Wording:
+    """Of every kind of model."""
     how = f"Each token is replaced by its number in the vocabulary of {place.facts.vocabulary:,}."
     if place.facts.tokenizer == "words" and not place.facts.trained:
         how += (
@@ -63,7 +68,8 @@ def _ids(place: _Place) -> Wording:
     return Wording(how, "id = vocabulary[token]")
 
 
-def _embedding(place: _Place) -> Wording:
+def embedding(place: Place) -> Wording:
+    """Of every kind of model."""
     facts = place.facts
     origin = "learned in training" if facts.trained else "random, since nothing is trained yet"
     factor = f" · √embed = table[id] · {sqrt(facts.embed):.3f}" if facts.scaled else ""
@@ -74,7 +80,7 @@ def _embedding(place: _Place) -> Wording:
     )
 
 
-def _position(place: _Place) -> Wording:
+def _position(place: Place) -> Wording:
     return Wording(
         "Attention by itself does not know the order of the tokens. So each position has a "
         f"pattern of its own: waves, from short to long, in a table of {place.facts.positions} "
@@ -85,7 +91,7 @@ def _position(place: _Place) -> Wording:
     )
 
 
-def _positioned(place: _Place) -> Wording:
+def _positioned(place: Place) -> Wording:
     if place.facts.rotary:
         return Wording(
             "Nothing is added for the order of the tokens: this model turns queries and keys "
@@ -98,8 +104,8 @@ def _positioned(place: _Place) -> Wording:
     )
 
 
-def _norm(source: Callable[[_Place], str], name: str) -> Callable[[_Place], Wording]:
-    def words(place: _Place) -> Wording:
+def _norm(source: Callable[[Place], str], name: str) -> Callable[[Place], Wording]:
+    def words(place: Place) -> Wording:
         x = source(place)
         if place.facts.norm == "layer":
             return Wording(
@@ -117,10 +123,10 @@ def _norm(source: Callable[[_Place], str], name: str) -> Callable[[_Place], Word
     return words
 
 
-def _projection(name: str, letter: str, purpose: str) -> Callable[[_Place], Wording]:
+def _projection(name: str, letter: str, purpose: str) -> Callable[[Place], Wording]:
     turned = name in ("query", "key")
 
-    def words(place: _Place) -> Wording:
+    def words(place: Place) -> Wording:
         facts = place.facts
         says = f"{name.capitalize()}: {purpose}."
         if facts.shared:
@@ -148,14 +154,14 @@ def _projection(name: str, letter: str, purpose: str) -> Callable[[_Place], Word
     return words
 
 
-def _shared_head(place: _Place, name: str) -> int:
+def _shared_head(place: Place, name: str) -> int:
     facts = place.facts
     if name == "query":
         return place.head
     return place.head * facts.key_value_heads // facts.heads
 
 
-def _share(place: _Place, name: str) -> str:
+def _share(place: Place, name: str) -> str:
     facts = place.facts
     if name == "query":
         return (
@@ -168,7 +174,7 @@ def _share(place: _Place, name: str) -> str:
     return ""
 
 
-def _key_transposed(place: _Place) -> Wording:
+def _key_transposed(place: Place) -> Wording:
     return Wording(
         "The table of keys laid on its side: each token is now a column, ready to meet the rows "
         "of the queries.",
@@ -176,7 +182,7 @@ def _key_transposed(place: _Place) -> Wording:
     )
 
 
-def _products(place: _Place) -> Wording:
+def _products(place: Place) -> Wording:
     return Wording(
         "Every query meets every key: their numbers are multiplied in pairs and added up. The "
         "more the two point the same way, the larger the product. Row: who looks; column: who is "
@@ -185,7 +191,7 @@ def _products(place: _Place) -> Wording:
     )
 
 
-def _scores(place: _Place) -> Wording:
+def _scores(place: Place) -> Wording:
     width = place.facts.width
     return Wording(
         f"All products are divided by the square root of the width, {width}. The reason is shown "
@@ -194,7 +200,7 @@ def _scores(place: _Place) -> Wording:
     )
 
 
-def _masked_scores(place: _Place) -> Wording:
+def _masked_scores(place: Place) -> Wording:
     return Wording(
         "A model that writes must not look at what comes later. So those cells, marked ·, are set "
         "to −∞, of which softmax makes exactly 0.",
@@ -202,7 +208,7 @@ def _masked_scores(place: _Place) -> Wording:
     )
 
 
-def _weights(place: _Place) -> Wording:
+def _weights(place: Place) -> Wording:
     scores = "masked_scores" if place.facts.causal else "scores"
     return Wording(
         "Softmax turns each row of scores into shares: all positive, and together 1. A row says "
@@ -211,14 +217,14 @@ def _weights(place: _Place) -> Wording:
     )
 
 
-def _mixed(place: _Place) -> Wording:
+def _mixed(place: Place) -> Wording:
     return Wording(
         "Each token takes from the values what its weights say: a weighted mean.",
         "mixed = weights · value",
     )
 
 
-def _attention_output(place: _Place) -> Wording:
+def _attention_output(place: Place) -> Wording:
     facts = place.facts
     heads = (
         f"The results of the {facts.heads} heads are put side by side again, {facts.embed} "
@@ -238,7 +244,7 @@ def _attention_output(place: _Place) -> Wording:
     return Wording(says, f"output = {merged} · W_O{place.bias}")
 
 
-def _after_attention(place: _Place) -> Wording:
+def _after_attention(place: Place) -> Wording:
     return Wording(
         "What was gathered is added to what the token already was (a residual connection): it "
         "keeps its own, and gains.",
@@ -246,7 +252,7 @@ def _after_attention(place: _Place) -> Wording:
     )
 
 
-def _hidden(place: _Place) -> Wording:
+def _hidden(place: Place) -> Wording:
     source = "norm_2" if place.facts.norm else "after_attention"
     return Wording(
         f"Now each token works by itself: its {place.facts.embed} numbers become "
@@ -255,7 +261,7 @@ def _hidden(place: _Place) -> Wording:
     )
 
 
-def _activated(place: _Place) -> Wording:
+def _activated(place: Place) -> Wording:
     kinds = {
         "gelu": Wording(
             "What is large passes, what is negative is held back. Without such a bend, all layers "
@@ -276,21 +282,21 @@ def _activated(place: _Place) -> Wording:
     return kinds[place.facts.activation]
 
 
-def _feed_forward_output(place: _Place) -> Wording:
+def _feed_forward_output(place: Place) -> Wording:
     return Wording(
         f"Back from {place.facts.hidden} numbers to {place.facts.embed}.",
         f"output = activated · W_2{place.bias}",
     )
 
 
-def _after_feed_forward(place: _Place) -> Wording:
+def _after_feed_forward(place: Place) -> Wording:
     return Wording(
         "Again added to what was there. This is what the block hands on.",
         "after_feed_forward = after_attention + feed_forward.output",
     )
 
 
-def _logits(place: _Place) -> Wording:
+def _logits(place: Place) -> Wording:
     facts = place.facts
     source = "norm" if facts.norm else f"blocks.{facts.layers - 1}.after_feed_forward"
     matrix = "tableᵀ (the embedding table again)" if facts.tied else "W_output"
@@ -301,7 +307,7 @@ def _logits(place: _Place) -> Wording:
     )
 
 
-def _probabilities(place: _Place) -> Wording:
+def _probabilities(place: Place) -> Wording:
     seen = (
         ""
         if place.facts.causal
@@ -315,14 +321,14 @@ def _probabilities(place: _Place) -> Wording:
     )
 
 
-def _last(place: _Place) -> str:
+def _last(place: Place) -> str:
     return f"blocks.{place.facts.layers - 1}.after_feed_forward"
 
 
-_STEPS: dict[str, Callable[[_Place], Wording]] = {
-    "tokens": _tokens,
-    "ids": _ids,
-    "embedding": _embedding,
+_STEPS: dict[str, Callable[[Place], Wording]] = {
+    "tokens": tokens,
+    "ids": ids,
+    "embedding": embedding,
     "position": _position,
     "positioned": _positioned,
     "norm_1": _norm(lambda place: place.arrives, "norm_1"),
