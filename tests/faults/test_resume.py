@@ -40,6 +40,22 @@ def test_a_stopped_and_resumed_run_has_the_sha_256_of_an_uninterrupted_one(
         "workers": workers,
         "seed": splits,
     }
+    require_the_same_however_it_is_stopped(tmp_path, text_file, dials, splits)
+
+
+@few_or_all("splits", 5, 50)
+@pytest.mark.parametrize("kind", ["rnn", "lstm", "gru"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_so_has_a_run_of_a_model_that_carries_its_state(tmp_path, text_file, engine, kind, splits):
+    """Stopped in the middle of a text as often as between two readings of it."""
+    sizes = {"layers": 2, "hidden": 7, "dropout": 0.2, "accumulation": 2, "workers": 2}
+    dials = {name: value for name, value in DIALS.items() if name != "heads"} | sizes
+    dials |= {"model": kind, "engine": engine, "seed": splits}
+    require_the_same_however_it_is_stopped(tmp_path, text_file, dials, splits)
+
+
+def require_the_same_however_it_is_stopped(tmp_path, text_file, dials, splits):
+    """Trains once in one go, and again and again with stops, until so many were made."""
     cf.train(text_file, out=tmp_path / "whole", **dials)
     expected, luck, made, number = fingerprint(tmp_path / "whole"), random.Random(splits), 0, 0
     while made < splits:

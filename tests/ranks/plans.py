@@ -14,6 +14,11 @@ MACHINE = ["--engine", "torch", "--device", "cpu", "--precision", "float32"]
 
 TRAIN = ["train", "text.txt", *SIZES, *MACHINE]
 
+LSTM = ["train", "text.txt", "--model", "lstm", "--layers", "2", "--embed", "8", "--hidden", "7",
+        "--context", "8", "--batch", "5", "--accumulation", "2", "--steps", "14",
+        "--evaluations", "2", *MACHINE]  # fmt: skip
+"""A model that carries its state; 12 steps are one reading of the text."""
+
 CTRL_C = "somebody presses Ctrl-C"
 
 STOP_AT = 6
@@ -60,6 +65,12 @@ TWO = [
     ("halves", "command", [[*TRAIN, "--out", "halves", "--parallel", "shard",
                             "--dropout", "0.2"], CTRL_C]),
     ("second half", "command", [["train", "--resume", "--out", "halves"]]),
+    ("lstm", "command", [[*LSTM, "--out", "lstm", "--json"]]),
+    ("lstm sharded", "command", [[*LSTM, "--out", "lstm-sharded", "--parallel", "shard",
+                                  "--json"]]),
+    ("lstm stopped", "command", [[*LSTM, "--out", "lstm-stopped"], CTRL_C]),
+    ("lstm copied", "copy", ["lstm-stopped", "lstm-on-1", "lstm-on-2"]),
+    ("lstm on 2", "command", [["train", "--resume", "--out", "lstm-on-2", "--json"]]),
     *((name, "command", [arguments, accident])
       for name, (arguments, accident, _) in FAULTS.items()),
     ("no log", "last", [[*TRAIN, "--out", "a"], "the log cannot be written"]),

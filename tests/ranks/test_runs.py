@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+from pathlib import Path
 
 import pytest
 
 import clearformer as cf
 from ranks.plans import FAULTS, STOP_AT
+from runs.tiny import TEXT
 
 pytest.importorskip("torch", reason="several processes need PyTorch (extra torch)")
 
@@ -83,6 +85,23 @@ def test_saved_on_two_and_resumed_on_one(run, engine, two, folder, monkeypatch):
 def test_a_stopped_run_ends_in_the_same_bits(two, folder):
     assert digests_of(folder / "on-2") == digests_of(folder / "whole")
     assert digests_of(folder / "halves") == digests_of(folder / "sharded")
+
+
+def test_states_are_carried_by_several_as_by_one(two, folder, monkeypatch):
+    """Trained in two processes, or in one; or begun in two, and gone on with in two or in one."""
+    monkeypatch.chdir(folder)
+    alone = Path("alone.txt")
+    alone.write_text(TEXT, "utf-8")
+    dials = {"layers": 2, "embed": 8, "hidden": 7, "context": 8, "batch": 5, "accumulation": 2}
+    told = cf.train(
+        alone, out="lstm-alone", model="lstm", engine="torch", device="cpu", precision="float32",
+        steps=14, evaluations=2, **dials,
+    ).summary  # fmt: skip
+    expected = {name: pytest.approx(value, abs=1e-6) for name, value in losses_in(told).items()}
+    for name in ("lstm", "lstm sharded", "lstm on 2"):
+        assert losses_in(json.loads(two[0][name]["out"])) == expected, name
+    assert losses_in(cf.train(out="lstm-on-1", resume=True).summary) == expected
+    assert digests_of(folder / "lstm-on-2") == digests_of(folder / "lstm")
 
 
 @pytest.mark.parametrize("fault", FAULTS)
