@@ -1,6 +1,7 @@
 """Laws of truncated back-propagation: the state is carried, saved, and never mixed up."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -89,7 +90,7 @@ def test_rows_keep_their_own_states_however_a_batch_is_split(engine, workers):
         for _ in range(4):
             arrays = batches.next()
             total = 0.0
-            for begin, end in zip(cuts, cuts[1:], strict=False):
+            for begin, end in pairwise(cuts):
                 part = [array[begin:end] for array in arrays]
                 share = (end - begin) / 5
                 total += share * learner.loss_and_gradients(*part, share=share)
@@ -193,6 +194,8 @@ def test_the_log_shows_the_norm_before_and_after_clipping(tmp_path):
     text.write_text("the cat sat on the mat; the dog ran to the cat. " * 12, "utf-8")
     cf.train(text, out=tmp_path / "run", model="rnn", **SIZES, batch=4, steps=30, clip=0.3)
     lines = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
-    norms = [(line["gradient_norm"], line["clipped_norm"]) for line in lines if "train_loss" in line]
+    norms = [
+        (line["gradient_norm"], line["clipped_norm"]) for line in lines if "train_loss" in line
+    ]
     assert all(after == min(before, 0.3) for before, after in norms)
     assert any(before > 0.3 for before, _ in norms)

@@ -68,6 +68,4 @@ def test_logits_and_all_gradients_agree_with_modules_of_pytorch(kind, torch):
     assert set(theirs) == set(gradients)
     for name, gradient in gradients.items():
         assert abs(gradient).max() > 1e-6, name
-        np.testing.assert_allclose(
-            gradient, theirs[name].numpy(), rtol=0, atol=1e-10, err_msg=name
-        )
+        np.testing.assert_allclose(gradient, theirs[name].numpy(), rtol=0, atol=1e-10, err_msg=name)

@@ -35,7 +35,9 @@ def test_no_other_width_comes_nearer(kind, tied):
     width = one.completed.hidden
 
     def away(hidden):
-        return abs(type(one)(65, tied=tied, layers=3, embed=32, hidden=hidden).parameter_count - wanted)
+        return abs(
+            type(one)(65, tied=tied, layers=3, embed=32, hidden=hidden).parameter_count - wanted
+        )
 
     assert away(width) <= min(away(width - 1), away(width + 1))
 
