@@ -78,7 +78,7 @@ def test_a_run_goes_on_writes_and_is_judged_on_the_other_engine(command, run_of,
 
 
 def test_a_gru_can_be_that_of_the_paper(run_of):
-    run, told, _ = run_of("gru", "--reset", "before", "--tied")
+    run, _, _ = run_of("gru", "--reset", "before", "--tied")
     document = json.loads((run / "run.json").read_text("utf-8"))["model"]
     assert (document["reset"], document["tied"], document["hidden"]) == ("before", True, 7)
 

@@ -132,7 +132,7 @@ def test_states_of_another_model_or_batch_are_refused():
         objective.carry_on({})
 
 
-@pytest.mark.parametrize("tokens", [2, 3, 17, SHORTEST_STREAM + 1, 3 * SHORTEST_STREAM + 7])
+@pytest.mark.parametrize("tokens", [2, 3, 17, SHORTEST_STREAM + 1, 3 * SHORTEST_STREAM + 9])
 @pytest.mark.parametrize("rows", [1, 2, 32])
 def test_streams_hold_every_position_once(tokens, rows):
     ids, seen = np.arange(tokens), []
@@ -150,7 +150,7 @@ def test_streams_hold_every_position_once(tokens, rows):
 
 @every_kind
 def test_an_evaluation_is_the_loss_of_each_stream_read_in_one_go(kind):
-    one, text = configuration(kind), judged(3 * SHORTEST_STREAM + 7)
+    one, text = configuration(kind), judged(3 * SHORTEST_STREAM + 9)
     model, total = random_model(one), 0.0
     for piece in pieces(text.ids, 32):
         for start, stop in zip(piece.starts, piece.stops, strict=True):

@@ -31,9 +31,9 @@ def _gate(name: str, letter: str, says: str) -> Words:
 def _plain_hidden(facts: RecurrentFacts, arrives: str) -> Wording:
     return Wording(
         "The tokens are read one after another, from left to right. At each of them "
-        f"{facts.hidden} numbers, the hidden state, are made of the token and of the state before; "
-        "they are all that the model remembers. tanh keeps each between −1 and 1. Before the first token the "
-        "state is 0.",
+        f"{facts.hidden} numbers, the hidden state, are made of the token and of the state "
+        "before; they are all that the model remembers. tanh keeps each between −1 and 1. Before "
+        "the first token the state is 0.",
         f"hidden[t] = tanh({arrives}[t] · W + hidden[t−1] · U + b)",
     )
 

@@ -133,8 +133,8 @@ def test_a_memory_that_is_kept_and_shut_off_stays_as_it_is():
     model(random_ids(1, 3), state=state)
     first = state.layers[0][1].copy()
     heard = Recorder({
-        "layers.0.forget_gate": lambda x: np.ones_like(x),
-        "layers.0.input_gate": lambda x: np.zeros_like(x),
+        "layers.0.forget_gate": np.ones_like,
+        "layers.0.input_gate": np.zeros_like,
     })  # fmt: skip
     model(random_ids(1, 8, seed=3), tap=heard, state=state)
     assert np.array_equal(heard.seen["layers.0.cell"], np.repeat(first[:, None], 8, 1))
