@@ -204,10 +204,10 @@ class Run:
             found = material.to_be_judged(self.tokenizer)
         return self._evaluate(found, context, progress)
 
-    def _check_context(self, context: int | None) -> None:
+    def _check_context(self, context: Any) -> None:
         most = self.configuration.sees
-        whole = isinstance(context, Integral) and context >= 1
-        if context is None or (whole and (most is None or context <= most)):
+        whole = isinstance(context, Integral)
+        if context is None or (whole and 1 <= context and (most is None or context <= most)):
             return
         limit = (
             "at least 1"
