@@ -155,6 +155,14 @@ def test_where_it_is_not_possible_asking_for_it_is_refused(machine, work):
         settled(Wish("torch", compiled=True), work)
 
 
+def test_a_model_that_carries_its_state_is_not_compiled():
+    execution, note = settled(work=Work(minutes=60, carries=True))
+    assert not execution.compiled
+    assert "each step leaves a state for the next" in note
+    with pytest.raises(ConfigurationError, match="leaves a state for the next; leave out --comp"):
+        settled(Wish("torch", compiled=True), Work(carries=True))
+
+
 def test_a_model_that_draws_is_not_compiled():
     """What is drawn while it is traced would be drawn for ever."""
     execution, note = settled(work=Work(minutes=60, draws=True))

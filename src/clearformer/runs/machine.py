@@ -111,7 +111,8 @@ def work_of(options: TrainingOptions, model: Configuration) -> Work:
         minutes=options.minutes or 0.0,
         rows=options.batch,
         parts=options.accumulation,
-        draws=model.drops or not objective_of(model).compiles,
+        draws=model.drops,
+        carries=not objective_of(model).compiles,
         memory=BYTES_PER_PARAMETER * model.parameter_count,
     )
 

@@ -207,7 +207,7 @@ class Run:
     def _check_context(self, context: Any) -> None:
         most = self.configuration.sees
         whole = isinstance(context, Integral)
-        if context is None or (whole and 1 <= context and (most is None or context <= most)):
+        if context is None or (whole and context >= 1 and (most is None or context <= most)):
             return
         limit = (
             "at least 1"

@@ -83,6 +83,8 @@ def _compiled(
         return False, f" (that takes about {costs:.0f} s and would save about {saved})"
     if work.draws:
         reason, advice = "dropout is drawn anew at each step", "leave out --compile or --dropout"
+    elif work.carries:
+        reason, advice = "each step leaves a state for the next", "leave out --compile"
     elif parallel == "shard":
         reason, advice = "it is shared out over processes", "leave out --compile or --parallel"
     else:
