@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from clearformer.errors import NotFiniteError
+from clearformer.training import loop
 from clearformer.training.evaluation import evaluate
 from clearformer.training.events import Reporter
 from clearformer.training.loop import STEPS
@@ -281,9 +282,47 @@ def test_memory_does_not_grow_over_steps():
     assert objects_grown < 1
 
 
-def test_the_time_left_follows_from_the_progress():
-    _, steps = trained(steps=4)
-    assert steps[-1].seconds_left == 0
-    for step in steps:
-        assert step.seconds_left == pytest.approx(step.seconds * (4 - step.step) / step.step)
-        assert step.tokens_per_second == pytest.approx(step.tokens_seen / step.seconds)
+def at_times(monkeypatch, *seconds):
+    """Lets the steps take so long, by a clock of its own."""
+    now, times = [0.0], iter(seconds)
+    monkeypatch.setattr(loop.time, "monotonic", lambda: now[0])
+    training, heard = tiny.loop(steps=len(seconds)), Listener()
+    step = training.one_step
+
+    def one_step():
+        now[0] += next(times)
+        return step()
+
+    training.one_step = one_step
+    return training, heard
+
+
+def test_the_speed_is_that_of_the_last_seconds_and_the_time_left_follows_from_it(monkeypatch):
+    """The first step compiled; later the machine became half as quick."""
+    training, heard = at_times(monkeypatch, 60.0, *[1.0] * 40, *[2.0] * 40)
+    training.run(heard, never)
+    tokens = 4 * 8
+    speeds = [step.tokens_per_second for step in heard.steps]
+    assert speeds[0] == pytest.approx(tokens / 60)
+    assert speeds[1:41] == pytest.approx([tokens] * 40)
+    assert tokens / 2 < speeds[42] < tokens
+    assert speeds[-1] == pytest.approx(tokens / 2, rel=0.01)
+    for step in heard.steps:
+        pace = tokens / step.tokens_per_second
+        assert step.seconds_left == pytest.approx((81 - step.step) * pace)
+    assert heard.steps[-1].seconds == pytest.approx(60 + 40 + 80)
+
+
+def test_the_speed_knows_nothing_of_earlier_sessions(monkeypatch):
+    training, heard = at_times(monkeypatch, 1.0, 1.0)
+    training.seconds, training.tokens_seen = 1e6, 10
+    training.run(heard, never)
+    assert heard.steps[-1].tokens_per_second == pytest.approx(4 * 8)
+
+
+def test_where_minutes_decide_the_time_left_is_that_of_the_clock():
+    training, heard = tiny.loop(steps=None, minutes=0.1 / 60), Listener()
+    training.other_seconds = 0.02
+    training.run(heard, never)
+    for step in heard.steps:
+        assert step.seconds_left == pytest.approx(max(0.1 - step.seconds - 0.02, 0), abs=1e-9)

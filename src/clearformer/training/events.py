@@ -44,9 +44,11 @@ class Step:
     """The same after it: what the update was made with."""
     tokens_seen: int
     tokens_per_second: float
+    """Over the last seconds of this session; see `Pace`."""
     seconds: float
     """Training time so far, of all sessions."""
     seconds_left: float
+    """At that speed, without evaluations and saves; where minutes decide, by the clock."""
 
 
 class Reporter:

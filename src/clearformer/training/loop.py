@@ -16,6 +16,7 @@ from clearformer.training.events import Reporter, Step
 from clearformer.training.objective import Source
 from clearformer.training.optimizers import AdamW
 from clearformer.training.options import TrainingOptions
+from clearformer.training.pace import Pace
 from clearformer.training.schedule import learning_rate
 
 STEPS = 2000
@@ -34,6 +35,7 @@ class Loop:
         seconds: time spent in them, over all sessions of the run.
         other_seconds: time spent on evaluations, samples and saves.
         recent_loss: running mean of the loss over about 20 batches, in nats per token.
+        pace: how quick the steps of the last seconds were.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Loop:
         self.seconds = 0.0
         self.other_seconds = 0.0
         self.recent_loss = math.nan
+        self.pace = Pace()
 
     @property
     def progress(self) -> float:
@@ -73,7 +76,8 @@ class Loop:
             told = self.one_step()
             taken = self.ranks.same(time.monotonic() - begun)
             self.seconds += taken
-            reporter.step(self._told(told, taken))
+            self.pace.add(taken)
+            reporter.step(self._told(told))
             if pause():
                 break
 
@@ -119,9 +123,9 @@ class Loop:
         key = [self.options.seed, self.step, part]
         return lambda worker: np.random.default_rng([*key, self.ranks.rank + worker])
 
-    def _told(self, told: tuple[float, float, float], taken: float) -> Step:
+    def _told(self, told: tuple[float, float, float]) -> Step:
         loss, rate, norm = told
-        left = self.seconds / self.progress * (1 - self.progress) if self.progress else math.inf
+        pace = self.pace.seconds
         return Step(
             step=self.step,
             progress=self.progress,
@@ -130,10 +134,16 @@ class Loop:
             gradient_norm=norm,
             clipped_norm=min(norm, self.options.clip),
             tokens_seen=self.tokens_seen,
-            tokens_per_second=self.tokens_seen / self.seconds if self.seconds else 0.0,
+            tokens_per_second=self.batches.targets / pace if pace else 0.0,
             seconds=self.seconds,
-            seconds_left=left,
+            seconds_left=self._seconds_left(pace),
         )
+
+    def _seconds_left(self, pace: float) -> float:
+        """Without evaluations, where the steps are counted; else by the clock."""
+        if self.steps is not None:
+            return max(self.steps - self.step, 0) * pace
+        return 60 * (self.options.minutes or 0.0) * (1 - self.progress)
 
     def _explain_not_finite(self, loss: float, arrays: Sequence[np.ndarray]) -> str:
         """Names the first tensor that is NaN or infinite: forwards, then among the gradients."""
