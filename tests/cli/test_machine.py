@@ -183,7 +183,7 @@ def test_without_pytorch_its_engine_says_how_to_install_it(
         ["explain", "--run", trained],
     ):
         told = command(*line, "--engine", "torch").refusal()
-        assert 'pip install "clearformer[torch]"' in told
+        assert 'pip install ".[torch]" in the clone' in told
     assert not (tmp_path / "run").exists()
 
 

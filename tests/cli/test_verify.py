@@ -104,7 +104,7 @@ def test_a_wrong_gradient_of_numpy_is_status_1(command, quick, monkeypatch):
 
 def test_without_pytorch_the_engine_torch_says_how_to_install_it(command, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert 'pip install "clearformer[torch]"' in command("verify", "--engine", "torch").refusal()
+    assert 'pip install ".[torch]" in the clone' in command("verify", "--engine", "torch").refusal()
 
 
 @pytest.mark.parametrize("device", ["abacus", "cuda", "mps"])

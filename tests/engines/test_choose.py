@@ -122,7 +122,7 @@ def test_without_pytorch_its_engine_says_how_to_install_it(function, monkeypatch
     without_torch(monkeypatch)
     told = refusal(function)
     assert "not installed here" in told
-    assert 'pip install "clearformer[torch]", or take --engine numpy' in told
+    assert 'pip install ".[torch]" in the clone, or take --engine numpy' in told
 
 
 def test_a_pytorch_that_cannot_be_loaded_is_told_from_none(monkeypatch):

@@ -11,7 +11,7 @@ from clearformer.engines.learner import Loss
 from clearformer.engines.ranks import Alone, processes_here
 from clearformer.errors import ConfigurationError
 
-INSTALL = 'pip install "clearformer[torch]"'
+INSTALL = 'pip install ".[torch]" in the clone'
 
 
 def choose_engine(name: str) -> ModuleType:
