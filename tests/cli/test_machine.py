@@ -6,6 +6,10 @@ import sys
 import pytest
 
 import clearformer
+from clearformer.cli import opening
+from clearformer.engines import choose
+from clearformer.runs import train as train_module
+from clearformer.training.events import Reporter
 from cli.conftest import TEXT, TINY
 from cli.documents import only_document
 from engines.runners import needs_torch
@@ -35,7 +39,7 @@ def test_those_that_use_a_run_offer_engine_and_device(command, name):
 def test_training_says_what_was_decided(command, tmp_path, text_file):
     shown = command("train", text_file, "--out", tmp_path / "run", *TINY, *ON_TORCH, "--json")
     assert shown.status == 0
-    (note,) = [line for line in shown.err.splitlines() if "PyTorch" in line]
+    (note,) = [line for line in shown.err.splitlines() if "PyTorch" in line and "note" in line]
     assert note.startswith("note: PyTorch ")
     assert "on cpu: products in float32, not compiled (" in note
     document = only_document(shown.out)
@@ -220,3 +224,47 @@ def test_who_does_not_ask_for_pytorch_never_loads_it(tmp_path):
     assert statuses == [0] * 6, done.stdout
     assert not loaded
     assert clearformer.load(tmp_path / "run").step == 12
+
+
+@needs_torch
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["train", "{text}", *ON_TORCH, "--compile", "--dropout", "0.1"],
+        ["train", "{text}", *ON_TORCH, "--batch", "0"],
+        ["train", "{text}", *ON_TORCH, "--size", "tiny", "--steps", "2", "--minutes", "1"],
+        ["verify", "--device", "nonsense"],
+        ["generate", "{text}", "--engine", "torch"],
+        ["evaluate", "{text}", "--engine", "torch", "--device", "gpu"],
+    ],
+    ids=" ".join,
+)
+def test_what_can_be_refused_without_pytorch_does_not_wait_for_it(
+    command, monkeypatch, text_file, line
+):
+    def never(*_):
+        raise AssertionError("PyTorch was loaded")
+
+    for module in (choose, opening):
+        monkeypatch.setattr(module, "choose_engine", never)
+    command(*(word.format(text=text_file) for word in line)).refusal()
+
+
+@needs_torch
+def test_a_run_says_that_pytorch_is_loaded_only_where_it_is_not_yet(
+    monkeypatch, text_file, tmp_path
+):
+    class Heard(Reporter):
+        told = []  # noqa: RUF012
+
+        def waiting(self, doing):
+            self.told.append(doing)
+
+    choose.choose_engine("torch")
+    monkeypatch.setattr(train_module, "begin", lambda *_: None)
+    train_module.train(text_file, engine="torch", reporter=Heard())
+    assert Heard.told == []
+    monkeypatch.delitem(sys.modules, "torch")
+    monkeypatch.setattr(train_module, "require_possible", lambda _: None)
+    train_module.train(text_file, engine="torch", reporter=Heard())
+    assert Heard.told == [choose.LOADING]

@@ -89,16 +89,16 @@ def test_nothing_else_is_ever_recorded(how):
 @pytest.mark.parametrize(
     ("execution", "told"),
     [
-        (Execution(), "1 thread"),
-        (Execution(workers=2), "2 threads"),
-        (Execution("torch", workers=3), "3 threads"),
-        (Execution("torch", "cuda:1", "bfloat16"), "cuda:1"),
-        (Execution("torch", "cuda", ranks=8), "8 processes"),
+        (Execution(), "NumPy on 1 thread"),
+        (Execution(workers=2), "NumPy on 2 threads"),
+        (Execution("torch", workers=3), "PyTorch on 3 threads"),
+        (Execution("torch", "cuda:1", "bfloat16"), "PyTorch on cuda:1"),
+        (Execution("torch", "cuda", ranks=8), "PyTorch on cuda, 8 processes"),
     ],
     ids=str,
 )
 def test_what_a_run_is_computed_on_is_told_as_it_is(execution, told):
-    """A GPU is no thread."""
+    """With the engine; a GPU is no thread."""
     assert execution.where == told
 
 

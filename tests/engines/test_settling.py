@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from clearformer.engines.execution import Execution, Wish, Work
+from clearformer.engines.execution import TRYING, Execution, Wish, Work
 from clearformer.errors import ConfigurationError
 
 torch = pytest.importorskip("torch", reason="settling is PyTorch's (extra torch)")
@@ -46,8 +46,12 @@ def machine(monkeypatch):
     return found
 
 
+WAITING: list[str] = []
+"""What was waited for."""
+
+
 def settled(wish: Wish | None = None, work: Work | None = None) -> tuple[Execution, str]:
-    execution, (note,) = settling.settle(wish or Wish("torch"), work or Work())
+    execution, (note,) = settling.settle(wish or Wish("torch"), work or Work(), WAITING.append)
     assert "\n" not in note
     assert execution.device in note
     return execution, note
@@ -83,7 +87,7 @@ def test_a_precision_that_the_device_lacks_is_refused(machine):
 def test_a_long_run_is_compiled_and_a_short_one_is_not(machine):
     short, said = settled(work=Work(minutes=1))
     assert not short.compiled
-    assert "not compiled (that takes about 40 s and would save about 6)" in said
+    assert "not compiled (that takes about 40 s and would save about 6 s)" in said
     assert machine.tried == [], "trying takes seconds"
     long, said = settled(work=HOUR)
     assert long.compiled
@@ -146,6 +150,18 @@ def test_where_it_is_not_possible_a_long_run_is_not_compiled_and_is_told_why(mac
     execution, note = settled(work=HOUR)
     assert not execution.compiled
     assert "not compiled: there is no compiler" in note
+
+
+def test_whoever_waits_for_the_compiler_is_told_before(monkeypatch):
+    def compiler(device):
+        assert WAITING == [TRYING]
+
+    monkeypatch.setattr(settling, "obstacle", compiler)
+    WAITING.clear()
+    assert settled(work=HOUR)[0].compiled
+    WAITING.clear()
+    settled(Wish("torch", compiled=False), HOUR)
+    assert not WAITING
 
 
 @pytest.mark.parametrize("work", [Work(), HOUR])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from clearformer.cli.output import json_option, machine_options, printable, show_json
+from clearformer.cli.output import json_option, machine_options, note_of, show_json, tell
 
 
 @click.command(name="evaluate")
@@ -35,16 +35,16 @@ def evaluate(
       clearformer evaluate runs/my-text
       clearformer evaluate runs/my-text another-text.txt --context 32
     """
+    from clearformer.cli.opening import open_run
     from clearformer.cli.progress import Counter
-    from clearformer.runs.run import load
 
     with Counter("measuring") as counter, warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        trained = load(run, engine=engine, device=device)
+        trained = open_run(run, engine, device)
         found = trained.evaluate(text, context=context, encoding=encoding, progress=counter.show)
     notes = [str(warning.message) for warning in heard]
     for note in notes:
-        click.echo(f"note: {printable(note)}", err=True)
+        tell(note_of(note))
     if as_json:
         show_json(
             {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clearformer.cli.output import json_option, machine_options, printable, show_json, tell
+from clearformer.cli.output import json_option, machine_options, note_of, show_json, tell
 
 if TYPE_CHECKING:
     from clearformer.explanation.lines import Line
@@ -87,13 +87,13 @@ def explain(
     if engine != "numpy" or device is not None:
         if run is None:
             raise click.UsageError("--engine and --device go with --run; a lesson needs neither")
-        from clearformer.runs.run import load
+        from clearformer.cli.opening import open_run
 
-        subject = load(run, engine=engine, device=device)
+        subject = open_run(run, engine, device)
     trace = explained(sentence, run=subject, **options)
     if as_json:
         for note in trace.notes:
-            tell(f"note: {printable(note)}")
+            tell(note_of(note))
         show_json(trace.to_json())
     else:
         _show(trace)

@@ -5,7 +5,14 @@ from pathlib import Path
 
 import click
 
-from clearformer.cli.output import json_option, machine_options, printable, show_json, tell
+from clearformer.cli.output import (
+    json_option,
+    machine_options,
+    note_of,
+    printable,
+    show_json,
+    tell,
+)
 
 
 @click.command(name="generate")
@@ -46,16 +53,16 @@ def generate(
       clearformer generate runs/my-text --temperature 0 --tokens 100
       clearformer generate runs/my-text --top-p 0.9 --seed 7
     """
+    from clearformer.cli.opening import open_run
     from clearformer.engines.threads import threads_for_generation
     from clearformer.generation.sampling import Sampling
-    from clearformer.runs.run import load
 
     sampling = Sampling(temperature, top_k, top_p)
-    trained = load(run, engine=engine, device=device)
+    trained = open_run(run, engine, device)
     prepared = trained.prompt(prompt, tokens)
     pieces = trained.stream(prepared, tokens, sampling, seed=seed, cached=not no_cache)
     for note in prepared.notes:
-        tell(f"note: {printable(note)}")
+        tell(note_of(note))
     begun = time.perf_counter()
     text = ""
     if not as_json:

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from clearformer.cli.output import printable, tell
+from clearformer.cli.output import note_of, printable, tell
 from clearformer.engines.ranks import place_here, rank_here
 from clearformer.engines.shortage import shortage_in
 from clearformer.errors import ClearformerError, ElsewhereError, Interrupted
@@ -165,4 +165,4 @@ def _tell(line: str) -> None:
 
 def _show_note(message: Any, *_: Any, **__: Any) -> None:
     if not rank_here():
-        tell(f"note: {printable(str(message))}")
+        tell(note_of(str(message)))

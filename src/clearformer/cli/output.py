@@ -1,9 +1,11 @@
 """What commands print: one JSON document, or words for a person."""
 
 import json
+import os
+import shutil
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
@@ -19,10 +21,74 @@ def show_json(document: Mapping[str, Any]) -> None:
     click.echo("".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in written))
 
 
+NOTE = "note: "
+
+
+def on_terminal() -> bool:
+    """Whether standard error is a terminal; None stands where it was closed from the start."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+class PassingLine:
+    """The line of the terminal that says what goes on; it makes room for whatever comes next."""
+
+    def __init__(self) -> None:
+        self._is_shown = False
+
+    def show(self, line: str) -> None:
+        """Shows it in place of the last one; nothing where there is no terminal."""
+        if on_terminal():
+            self.wipe()
+            self._write(line)
+            self._is_shown = True
+
+    def wipe(self) -> None:
+        """Leaves nothing of it."""
+        if self._is_shown:
+            self._write("\r\x1b[K")
+            self._is_shown = False
+
+    @contextmanager
+    def during(self, doing: str) -> Iterator[None]:
+        """Says what goes on until it is done."""
+        self.show(f"{doing} …")
+        try:
+            yield
+        finally:
+            self.wipe()
+
+    def _write(self, text: str) -> None:
+        with suppress(OSError):  # a terminal that was closed; the work goes on
+            click.echo(text, err=True, nl=False)
+
+
+PASSING = PassingLine()
+"""The only one, as there is one terminal."""
+
+
 def tell(line: str) -> None:
     """Prints a line to standard error; that nobody can read it must never cost the work itself."""
+    PASSING.wipe()
     with suppress(OSError):  # a full disk, or a reader that is gone
         click.echo(line, err=True)
+
+
+def note_of(text: str) -> str:
+    """A note as it is shown: in a terminal broken at spaces, and indented."""
+    if not on_terminal():
+        return NOTE + printable(text)
+    from clearformer.explanation.lines import wrapped
+
+    lines = wrapped(printable(text), max(_columns() - len(NOTE), len(NOTE)))
+    return NOTE + f"\n{' ' * len(NOTE)}".join(lines)
+
+
+def _columns() -> int:
+    """Of the terminal; 80 where it does not say."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except (OSError, ValueError):
+        return shutil.get_terminal_size().columns
 
 
 def perplexity_in_words(perplexity: float) -> str:

@@ -1,15 +1,21 @@
 """`clearformer prepare`: turns a text of any size into a folder of ids to train on."""
 
-import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
 import click
 
-from clearformer.cli.output import json_option, printable, show_json, tell
+from clearformer.cli.output import (
+    PASSING,
+    json_option,
+    note_of,
+    on_terminal,
+    printable,
+    show_json,
+    tell,
+)
 from clearformer.cli.progress import BAR_SECONDS, PLAIN_SECONDS, clock
 from clearformer.corpora.watch import Watch
 from clearformer.training.memory import in_words
@@ -76,7 +82,7 @@ def prepare(
             watch=display,
         ).to_json()
     for note in outcome["notes"]:
-        tell(f"note: {printable(note)}")
+        tell(note_of(note))
     if as_json:
         show_json(outcome)
     else:
@@ -112,23 +118,21 @@ class Display(Watch):
     def __init__(self) -> None:
         self._doing, self._size = "", 0
         self._begun = self._shown_at = time.monotonic()
-        self._moves = sys.stderr is not None and sys.stderr.isatty()
-        self._is_shown = False
+        self._moves = on_terminal()
 
     def __enter__(self) -> "Display":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._wipe()
+        PASSING.wipe()
 
     def note(self, text: str) -> None:
         """Shows it as a line."""
-        self._wipe()
-        tell(f"note: {printable(text)}")
+        tell(note_of(text))
 
     def begin(self, doing: str, size: int) -> None:
         """The clock of a stretch of work starts."""
-        self._wipe()
+        PASSING.wipe()
         self._doing, self._size = doing, size
         self._begun = self._shown_at = time.monotonic()
 
@@ -140,10 +144,7 @@ class Display(Watch):
         self._shown_at = now
         line = self._line(share, now - self._begun)
         if self._moves:
-            self._wipe()
-            with suppress(OSError):
-                click.echo(line, err=True, nl=False)
-            self._is_shown = True
+            PASSING.show(line)
         else:
             tell(line)
 
@@ -153,9 +154,3 @@ class Display(Watch):
         speed = share * self._size / 1e6 / seconds
         left = clock(seconds * (1 - share) / share)
         return f"{self._doing}: {share:4.0%} · {speed:,.1f} MB/s · {left} left"
-
-    def _wipe(self) -> None:
-        if self._is_shown:
-            with suppress(OSError):
-                click.echo("\r\x1b[K", err=True, nl=False)
-            self._is_shown = False

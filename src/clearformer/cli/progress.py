@@ -1,13 +1,17 @@
 """The display of a training run: a moving bar in a terminal, plain lines elsewhere."""
 
-import sys
 import time
 from contextlib import suppress
 from typing import Any
 
-import click
-
-from clearformer.cli.output import perplexity_in_words, printable, tell
+from clearformer.cli.output import (
+    PASSING,
+    note_of,
+    on_terminal,
+    perplexity_in_words,
+    printable,
+    tell,
+)
 from clearformer.training.evaluation import Evaluation
 from clearformer.training.events import Reporter, Start, Step
 
@@ -36,6 +40,7 @@ class TrainingDisplay(Reporter):
         return self
 
     def __exit__(self, *_: object) -> None:
+        PASSING.wipe()
         if self._bar is not None:
             self._bar.stop()
 
@@ -52,14 +57,14 @@ class TrainingDisplay(Reporter):
         self._print(f"Model  {model.title}, {model.parameter_count:,} parameters: {sizes}")
         length = f"{start.steps:,} steps" if start.steps else f"{start.minutes:g} minutes"
         self._print(
-            f"Train  {length} of {start.batch} × {model.window} tokens on "
+            f"Train  {length} of {start.batch} × {model.window} tokens with "
             f"{start.where}; Ctrl-C stops and saves"
         )
         self._print(f"Run    {printable(str(start.folder))}\n")
-        if sys.stderr is not None and sys.stderr.isatty():  # None: closed from the start
-            self._start_bar()
+        if on_terminal():
+            self._start_bar(start)
 
-    def _start_bar(self) -> None:
+    def _start_bar(self, start: Start) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
@@ -70,8 +75,20 @@ class TrainingDisplay(Reporter):
             console=Console(stderr=True, highlight=False),
             refresh_per_second=5,
         )
-        self._task = self._bar.add_task("train", total=1.0, step="0", told="")
+        self._task = self._bar.add_task(
+            "train", total=1.0, completed=start.progress, step=self._number(start.step), told=""
+        )
         self._bar.start()
+
+    def waiting(self, doing: str) -> None:
+        """Says so in the terminal until something else is shown."""
+        if self._bar:
+            self._bar.update(self._task, told=f"{doing} …")
+        else:
+            PASSING.show(f"{doing} …")
+
+    def _number(self, step: int) -> str:
+        return f"{step:,}" + (f"/{self._steps:,}" if self._steps else "")
 
     def preparing(self, characters: int) -> None:
         """Says so where it may take seconds."""
@@ -85,7 +102,7 @@ class TrainingDisplay(Reporter):
 
     def note(self, text: str) -> None:
         """Shows it as a line."""
-        self._print(f"note: {printable(text)}")
+        self._print(note_of(text))
 
     def step(self, step: Step) -> None:
         """Moves the bar, or prints a line from time to time."""
@@ -98,7 +115,7 @@ class TrainingDisplay(Reporter):
             f"loss {step.loss:.3f} · {step.tokens_per_second:,.0f} tokens/s · "
             f"{clock(step.seconds_left)} left"
         )
-        number = f"{step.step:,}" + (f"/{self._steps:,}" if self._steps else "")
+        number = self._number(step.step)
         if self._bar:
             self._bar.update(self._task, completed=step.progress, step=number, told=self._told)
         elif not first:
@@ -143,24 +160,17 @@ class Counter:
     def __init__(self, doing: str):
         self._doing = doing
         self._shown_at = self._begun = time.monotonic()
-        self._is_shown = False
 
     def __enter__(self) -> "Counter":
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._is_shown:
-            self._write("\r" + " " * (len(self._doing) + 8) + "\r")
+        PASSING.wipe()
 
     def show(self, share: float) -> None:
         """Shows the share that is done, a few times a second."""
         now = time.monotonic()
         if now - self._begun <= 1 or now - self._shown_at <= BAR_SECONDS:
             return
-        if sys.stderr is not None and sys.stderr.isatty():  # None: closed from the start
-            self._shown_at, self._is_shown = now, True
-            self._write(f"\r{self._doing} … {share:4.0%}")
-
-    def _write(self, text: str) -> None:
-        with suppress(OSError):  # a terminal that was closed; the work goes on
-            click.echo(text, err=True, nl=False)
+        self._shown_at = now
+        PASSING.show(f"{self._doing} … {share:4.0%}")

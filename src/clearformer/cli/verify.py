@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from clearformer.cli.output import json_option, printable, show_json, tell
+from clearformer.cli.output import json_option, note_of, printable, show_json, tell
 
 COLOURS: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -42,16 +42,18 @@ def verify(engine: str | None, device: str, as_json: bool) -> int:
       clearformer verify --device cuda
       clearformer verify --engine numpy
     """
+    from clearformer.cli.opening import load_engine
     from clearformer.cli.progress import Counter
     from clearformer.verification.table import lines
     from clearformer.verification.verify import verify as verified
 
     engine = engine or ("torch" if find_spec("torch") else "numpy")
+    load_engine(engine, device)
     with Counter("verifying") as counter:
         found = verified(engine, device, counter.show)
     if as_json:
         for note in found.notes:
-            tell(f"note: {printable(note)}")
+            tell(note_of(note))
         show_json(found.to_json())
     else:
         for line in lines(found):

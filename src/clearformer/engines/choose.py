@@ -1,17 +1,32 @@
 """The one place that chooses an engine by name."""
 
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from clearformer.engines.execution import ENGINES, Execution, Wish, Work
+from clearformer.engines.execution import ENGINES, TRYING, Execution, Wish, Work
 from clearformer.engines.learner import Loss
 from clearformer.engines.ranks import Alone, processes_here
 from clearformer.errors import ConfigurationError
 
 INSTALL = 'pip install ".[torch]" in the clone'
+
+
+LOADING = "loading PyTorch"
+"""What takes seconds, the first time in a process."""
+
+
+def _silent(doing: str) -> None:
+    """Nobody waits."""
+
+
+def takes_loading(name: str | None) -> bool:
+    """Whether choosing that engine takes seconds, because it is not loaded yet."""
+    return name == "torch" and "torch" not in sys.modules
 
 
 def choose_engine(name: str) -> ModuleType:
@@ -72,8 +87,12 @@ def require_possible(wish: Wish) -> None:
         )
 
 
-def settle(wish: Wish, work: Work) -> tuple[Execution, tuple[str, ...]]:
+def settle(
+    wish: Wish, work: Work, waiting: Callable[[str], None] = _silent
+) -> tuple[Execution, tuple[str, ...]]:
     """Decides what a wish leaves open; the notes say what was decided and why.
+
+    `waiting` hears of what takes seconds on the way.
 
     Raises:
         ConfigurationError: the engine or the device is not there, or cannot do it.
@@ -82,7 +101,7 @@ def settle(wish: Wish, work: Work) -> tuple[Execution, tuple[str, ...]]:
     engine = wish.engine or "numpy"
     if engine == "numpy":
         return Execution(workers=wish.workers), ()
-    found: tuple[Execution, tuple[str, ...]] = choose_engine(engine).settle(wish, work)
+    found: tuple[Execution, tuple[str, ...]] = choose_engine(engine).settle(wish, work, waiting)
     return found
 
 
@@ -102,7 +121,9 @@ def where_before(before: Execution, wish: Wish) -> Wish:
     return replace(wish, device=device) if choose_engine(wish.engine).is_here(device) else wish
 
 
-def as_before(before: Execution, wish: Wish) -> tuple[Wish, tuple[str, ...]]:
+def as_before(
+    before: Execution, wish: Wish, waiting: Callable[[str], None] = _silent
+) -> tuple[Wish, tuple[str, ...]]:
     """A wish to go on, with what it leaves open as before; the notes say what is not here.
 
     On another engine or kind of device than before, what pays there is decided anew; so is whether
@@ -124,6 +145,7 @@ def as_before(before: Execution, wish: Wish) -> tuple[Wish, tuple[str, ...]]:
         return replace(wish, compiled=bool(wish.compiled)), ()
     if wish.ranks > 1 and parallel != "replicate":
         return wish, ()
+    waiting(TRYING)
     obstacle = choose_engine(before.engine).obstacle(wish.device)
     notes = [f"the run was compiled, which is not possible here: {obstacle}"] if obstacle else []
     return replace(wish, compiled=obstacle is None), tuple(notes)

@@ -7,11 +7,20 @@ from typing import Any
 from clearformer.errors import ConfigurationError
 
 ENGINES = ("numpy", "torch")
+NAMES = {"numpy": "NumPy", "torch": "PyTorch"}
+"""Of the engines, for a person."""
+
 PRECISIONS = ("float32", "bfloat16")
 PARALLEL = ("replicate", "shard")
 
 ONLY_OF_NUMPY = ("cpu", "float32", False, "replicate", 1)
 """Device, precision, compiled, parallel and ranks of the engine numpy."""
+
+TRYING = "finding out whether PyTorch can compile here"
+"""What takes half a minute the first time."""
+
+DROPS, DROPS_ADVICE = "dropout is drawn anew at each step", "leave out --compile or --dropout"
+"""Why a model that draws is not compiled."""
 
 DEVICE = re.compile(r"cpu|mps|cuda(:(0|[1-9][0-9]{0,3}))?")
 """One of them, or one of several GPUs, such as cuda:1."""
@@ -93,11 +102,13 @@ class Execution:
 
     @property
     def where(self) -> str:
-        """In words: by how many processes or threads, or on which device."""
-        for number, name in ((self.ranks, "processes"), (self.workers, "threads")):
-            if number > 1:
-                return f"{number} {name}"
-        return "1 thread" if self.device == "cpu" else self.device
+        """In words: the engine, and on which device, by how many processes or threads."""
+        numbers = ((self.ranks, "processes"), (self.workers, "threads"))
+        shared = [f"{number} {name}" for number, name in numbers if number > 1]
+        on_processor = self.device == "cpu"
+        places = [] if on_processor else [self.device]
+        places += shared[:1] or (["1 thread"] if on_processor else [])
+        return f"{NAMES[self.engine]} on {', '.join(places)}"
 
 
 def _require_known(
@@ -125,6 +136,11 @@ def require_device(name: object) -> None:
     """
     if not (isinstance(name, str) and DEVICE.fullmatch(name)):
         raise _unknown("device", name, ("cpu", "cuda", "cuda:N", "mps"))
+
+
+def cannot_compile(reason: str, advice: str) -> ConfigurationError:
+    """What is said where compiling is wished and cannot be."""
+    return ConfigurationError(f"the model cannot be compiled here: {reason}; {advice}")
 
 
 def _unknown(name: str, value: Any, known: tuple[str, ...]) -> ConfigurationError:

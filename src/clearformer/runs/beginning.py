@@ -39,6 +39,7 @@ def begin(
         ConfigurationError, TextError, RunError, NotFiniteError, Interrupted: see `train`.
     """
     require_text(text)
+    reporter.waiting("reading the text")
     material = material_of(text, encoding)
     require_the_same(ranks, material.fingerprint, "another text")
     reporter.preparing(material.characters_to_cut)
@@ -49,7 +50,7 @@ def begin(
         options,
         fitting(asked, options, ranks),
     )
-    execution, notes = settled(asked, options, prepared.model, ranks)
+    execution, notes = settled(asked, options, prepared.model, ranks, reporter.waiting)
     document = document_of(material.recorded(), execution, options, prepared)
     dials_of_run = [document[part] for part in ("model", "training", "tokenizer")]
     require_the_same(ranks, dials_of_run, "other dials")

@@ -75,8 +75,11 @@ def go(
             step=session.loop.step,
             steps=session.loop.steps,
             minutes=options.minutes,
+            progress=session.loop.progress,
         )
     )
+    if execution.compiled and session.loop.progress < 1:
+        reporter.waiting("compiling the model")
     stopped_by = session.run()
     if stopped_by is not None:
         raise Interrupted(

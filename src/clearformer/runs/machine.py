@@ -53,14 +53,20 @@ def require_the_same(ranks: Alone, thing: object, named: str) -> None:
         raise RunError(f"rank {other} has {named} than rank 0; all ranks need the same")
 
 
-def settled(asked: Wish, options: TrainingOptions, model: Configuration, ranks: Alone) -> Decided:
-    """Decides what was left open, and says it.
+def settled(
+    asked: Wish,
+    options: TrainingOptions,
+    model: Configuration,
+    ranks: Alone,
+    waiting: Callable[[str], None],
+) -> Decided:
+    """Decides what was left open, and says it; `waiting` hears of what takes seconds.
 
     Raises:
         ConfigurationError: the machine cannot do what was asked.
     """
     wish = replace(asked, workers=_workers(options), ranks=ranks.ranks)
-    return _by_first(ranks, lambda: settle(wish, work_of(options, model)))
+    return _by_first(ranks, lambda: settle(wish, work_of(options, model), waiting))
 
 
 def settled_again(
@@ -69,6 +75,7 @@ def settled_again(
     options: TrainingOptions,
     model: Configuration,
     ranks: Alone,
+    waiting: Callable[[str], None],
 ) -> Decided:
     """The same for a run that goes on: as before, but for what was asked and what is not here.
 
@@ -81,8 +88,8 @@ def settled_again(
     wish = replace(asked, workers=workers, ranks=ranks.ranks)
 
     def decide() -> Decided:
-        kept, notes = as_before(before, wish)
-        execution, decided = settle(kept, work_of(options, model))
+        kept, notes = as_before(before, wish, waiting)
+        execution, decided = settle(kept, work_of(options, model), waiting)
         return execution, (*notes, *decided)
 
     return _by_first(ranks, decide)

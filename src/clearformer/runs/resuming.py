@@ -49,6 +49,7 @@ def resume(
         raise RunError(f"{folder.path}/run.json is damaged: {fault}") from None
     likely, _ = as_before(before, replace(asked, compiled=False, ranks=ranks.ranks))
     fitting(likely, replace(options, workers=before.workers), ranks)(configuration)
+    reporter.waiting("reading the text")
     if text is None:
         material = material_of_run(folder)
     else:
@@ -56,7 +57,7 @@ def resume(
         require_same_text(folder, material.fingerprint, material.shown)
     start = start_token(folder, tokenizer)
     longer = _lengthened(options, training_given)
-    execution, notes = settled_again(asked, before, longer, configuration, ranks)
+    execution, notes = settled_again(asked, before, longer, configuration, ranks, reporter.waiting)
     prepared = material.prepared_again(tokenizer, configuration, notes)
     require_the_same(ranks, material.fingerprint, "another text")
     require_the_same(ranks, [longer.to_json(), configuration.to_json()], "other dials")

@@ -4,8 +4,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from clearformer.engines.choose import join_ranks, require_possible, where_before
-from clearformer.engines.execution import Wish
+from clearformer.engines.choose import (
+    LOADING,
+    join_ranks,
+    require_possible,
+    takes_loading,
+    where_before,
+)
+from clearformer.engines.execution import DROPS, DROPS_ADVICE, Wish, cannot_compile
+from clearformer.engines.ranks import rank_here
 from clearformer.errors import ConfigurationError
 from clearformer.models.kinds import DEFAULT, kind_named
 from clearformer.runs.beginning import begin
@@ -72,33 +79,46 @@ def train(
         NotFiniteError: if the loss or a gradient became NaN or infinite; the last save is kept.
         Interrupted: on Ctrl-C, after the step was finished and saved.
     """
+    told, folder = reporter or Reporter(), None
     with alike():
         model_given, training_given = sorted_dials(dials)
         asked = Wish(engine, device, precision, compiled, parallel)
         require_use(encoding, text)
         if resume:
-            if out is None:
-                raise ConfigurationError(
-                    "resume needs the folder of the run: name it with --out RUN"
-                )
-            chosen = {
-                "model": model,
-                "size": size,
-                "tokenizer": tokenizer,
-                "vocab": vocab,
-                **model_given,
-            }
-            refuse_changes({**chosen, **training_given})
-            folder = RunFolder.open(Path(out))
-            asked = where_before(execution_of(folder), asked)
-        require_possible(asked)
+            recipe = {"model": model, "size": size, "tokenizer": tokenizer, "vocab": vocab}
+            refuse_changes({**recipe, **model_given, **training_given})
+            folder = _to_go_on(out)
+        else:
+            chosen = model_for(kind_named(model or DEFAULT), size, model_given)
+            options = TrainingOptions(**training_given)
+            if compiled and model_given.get("dropout"):
+                raise cannot_compile(DROPS, DROPS_ADVICE)
+        asked = _possible(asked, folder, told)
     with alike(ConfigurationError):
         ranks = join_ranks(asked.engine or "numpy", asked.device)
     with ranks:
-        heard = reporter if reporter and ranks.rank == 0 else Reporter()
-        if resume:
+        heard = told if ranks.rank == 0 else Reporter()
+        if folder is not None:
             return resume_run(folder, text, encoding, training_given, asked, heard, ranks)
-        recipe = {"tokenizer": tokenizer, "vocab": vocab}
-        chosen_model = model_for(kind_named(model or DEFAULT), size, model_given)
-        options = TrainingOptions(**training_given)
-        return begin(text, out, encoding, recipe, chosen_model, options, asked, heard, ranks)
+        made = {"tokenizer": tokenizer, "vocab": vocab}
+        return begin(text, out, encoding, made, chosen, options, asked, heard, ranks)
+
+
+def _to_go_on(out: str | Path | None) -> RunFolder:
+    if out is None:
+        raise ConfigurationError("resume needs the folder of the run: name it with --out RUN")
+    return RunFolder.open(Path(out))
+
+
+def _possible(asked: Wish, folder: RunFolder | None, reporter: Reporter) -> Wish:
+    """What is asked for, or of a run that goes on was before, once this machine can do it.
+
+    The engine is loaded here, after everything that can be refused without it.
+    """
+    before = execution_of(folder) if folder else None
+    if takes_loading(asked.engine or (before.engine if before else None)) and not rank_here():
+        reporter.waiting(LOADING)
+    if before:
+        asked = where_before(before, asked)
+    require_possible(asked)
+    return asked

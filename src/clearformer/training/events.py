@@ -20,11 +20,13 @@ class Start:
     validation_tokens: int
     batch: int
     where: str
-    """Such as 2 threads or cuda:1."""
+    """Such as NumPy on 2 threads, or PyTorch on cuda:1."""
     step: int
     steps: int | None
     """How many there will be; None if the time decides."""
     minutes: float | None
+    progress: float = 0.0
+    """Share of the run that is done, 0 … 1."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,9 @@ class Reporter:
 
     def note(self, text: str) -> None:
         """Something a person should know, in one sentence."""
+
+    def waiting(self, doing: str) -> None:
+        """Something begins that can take seconds, such as "loading PyTorch"."""
 
     def preparing(self, characters: int) -> None:
         """A text of so many characters was read and is now cut into tokens."""

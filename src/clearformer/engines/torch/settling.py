@@ -7,7 +7,15 @@ from math import inf
 
 import torch
 
-from clearformer.engines.execution import Execution, Wish, Work
+from clearformer.engines.execution import (
+    DROPS,
+    DROPS_ADVICE,
+    TRYING,
+    Execution,
+    Wish,
+    Work,
+    cannot_compile,
+)
 from clearformer.engines.torch.compiling import obstacle
 from clearformer.engines.torch.devices import device_of
 from clearformer.errors import ConfigurationError
@@ -44,8 +52,10 @@ TURNS = 4
 """Products that are measured, of which the first only warms up."""
 
 
-def settle(wish: Wish, work: Work) -> tuple[Execution, tuple[str, ...]]:
-    """What is wished, with everything left open decided; and one sentence that says it.
+def settle(
+    wish: Wish, work: Work, waiting: Callable[[str], None]
+) -> tuple[Execution, tuple[str, ...]]:
+    """What is wished, with everything left open decided; and a sentence or two that say it.
 
     Raises:
         ConfigurationError: there is no such device, or it cannot do what is wished.
@@ -62,13 +72,19 @@ def settle(wish: Wish, work: Work) -> tuple[Execution, tuple[str, ...]]:
             raise ConfigurationError(f"{device} has no products in bfloat16; take float32")
         speed /= NOT_PRODUCTS + (1 - NOT_PRODUCTS) / narrow
     seconds = work.seconds(EFFICIENCY * speed * workers * wish.ranks)
-    compiled, why = _compiled(wish, work, place, parallel, seconds, workers)
+    compiled, why = _compiled(wish, work, place, parallel, seconds, workers, waiting)
     found = Execution("torch", device, precision, compiled, workers, wish.ranks, parallel)
     return found, (_in_words(found, narrow, why),)
 
 
 def _compiled(
-    wish: Wish, work: Work, place: str, parallel: str, seconds: float, workers: int
+    wish: Wish,
+    work: Work,
+    place: str,
+    parallel: str,
+    seconds: float,
+    workers: int,
+    waiting: Callable[[str], None],
 ) -> tuple[bool, str]:
     """Whether to compile, and why, in words that follow "compiled" or "not compiled".
 
@@ -80,19 +96,20 @@ def _compiled(
     costs = COMPILING_SECONDS + COMPILING_AGAIN_SECONDS * (work.shapes(workers * wish.ranks) - 1)
     if not wish.compiled and seconds * COMPILING_GAIN <= costs:
         saved = max(round(seconds * COMPILING_GAIN), 1)
-        return False, f" (that takes about {costs:.0f} s and would save about {saved})"
+        return False, f" (that takes about {costs:.0f} s and would save about {saved} s)"
     if work.draws:
-        reason, advice = "dropout is drawn anew at each step", "leave out --compile or --dropout"
+        reason, advice = DROPS, DROPS_ADVICE
     elif work.carries:
         reason, advice = "each step leaves a state for the next", "leave out --compile"
     elif parallel == "shard":
         reason, advice = "it is shared out over processes", "leave out --compile or --parallel"
     else:
+        waiting(TRYING)
         reason, advice = obstacle(place) or "", "leave out --compile"
     if not reason:
         return True, f", which takes about {costs:.0f} s at the start"
     if wish.compiled:
-        raise ConfigurationError(f"the model cannot be compiled here: {reason}; {advice}")
+        raise cannot_compile(reason, advice)
     return False, f": {reason}"
 
 
