@@ -400,3 +400,15 @@ def test_progress_that_nobody_reads_does_not_end_a_training(tmp_path):
     os.close(writer)
     assert done.returncode == 0
     assert (tmp_path / "run" / "checkpoints" / "step-000009").is_dir()
+
+
+@pytest.mark.parametrize("name", sorted({*main.COMMANDS} - {"train"}))
+def test_what_computes_in_one_process_is_refused_in_several_and_by_the_first_only(
+    command, monkeypatch, name
+):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    line = command(name).refusal()
+    assert f"{name} computes in one process, and 2 were started together" in line
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    shown = command(name)
+    assert (shown.status, shown.out, shown.err) == (2, "", "")

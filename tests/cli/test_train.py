@@ -11,6 +11,7 @@ import pytest
 
 import clearformer
 from clearformer.cli.progress import TrainingDisplay
+from clearformer.engines.ranks import command_here
 from clearformer.training import memory
 from cli.conftest import ENVIRONMENT, TEXT, TINY
 from cli.documents import files_in, only_document
@@ -506,3 +507,14 @@ def test_in_a_terminal_a_bar_moves_and_the_result_stays_clean(tmp_path, text_fil
     assert "tokens/s" in told
     assert "loss" in told
     assert "left" in told
+
+
+@pytest.mark.parametrize(
+    ("processes", "here", "expected"),
+    [("1", "1", "clearformer"), ("4", "4", "torchrun --nproc-per-node 4 -m clearformer"),
+     ("8", "4", "torchrun … -m clearformer")],
+)  # fmt: skip
+def test_how_to_go_on_is_told_as_the_run_was_started(monkeypatch, processes, here, expected):
+    monkeypatch.setenv("WORLD_SIZE", processes)
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", here)
+    assert command_here() == expected

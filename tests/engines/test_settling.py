@@ -206,9 +206,10 @@ def test_threads_share_a_batch_on_a_processor_only(machine):
 
 
 def test_alone_there_is_nobody_to_share_a_model_with():
-    execution, note = settled(Wish("torch", parallel="shard"))
+    execution, notes = settling.settle(Wish("torch", parallel="shard"), Work(), WAITING.append)
     assert execution.parallel == "replicate"
-    assert "processes" not in note
+    assert "processes" not in notes[0]
+    assert notes[1:] == (settling.SHARDS_NOTHING,)
 
 
 def test_a_model_that_is_shared_out_is_not_compiled():

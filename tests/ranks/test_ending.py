@@ -93,8 +93,8 @@ def stopped(folder):
 def test_a_signal_to_torchrun_saves_and_ends_all(stopped, folder):
     step = newest_save(folder / "run")
     assert stopped[0] == [
-        f"clearformer: stopped after step {step:,} and saved; go on with: clearformer train "
-        "--resume --out run"
+        f"clearformer: stopped after step {step:,} and saved; go on with: torchrun "
+        "--nproc-per-node 2 -m clearformer train --resume --out run"
     ]
 
 

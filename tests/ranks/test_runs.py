@@ -49,7 +49,7 @@ def test_a_signal_to_one_rank_stops_all_after_the_same_step(two, folder):
     told = [line for rank in two for line in rank["stopped"]["error"].splitlines()]
     assert [line for line in told if line.startswith("clearformer: ")] == [
         f"clearformer: stopped after step {STOP_AT} and saved; go on with: "
-        "clearformer train --resume --out stopped"
+        "torchrun --nproc-per-node 2 -m clearformer train --resume --out stopped"
     ]
     assert [path.name for path in (folder / "stopped" / "checkpoints").iterdir()] == [
         f"step-{STOP_AT:06}"

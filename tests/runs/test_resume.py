@@ -111,11 +111,11 @@ OTHER = [
 
 @pytest.mark.parametrize("dials", OTHER, ids=str)
 def test_other_dials_are_refused(stopped, dials):
-    """They would be ignored otherwise, and the person would believe that they were not."""
+    """By the names of their flags; they would be ignored, and the person would not notice."""
     before = files_in(stopped)
     (name,) = dials
     message = refused(ConfigurationError, resume, stopped, **dials)
-    assert name in message
+    assert f"not --{name.replace('_', '-')}" in message
     assert files_in(stopped) == before
 
 
@@ -131,6 +131,13 @@ def test_a_finished_run_can_go_on(run):
 
 def test_minutes_can_end_a_run_that_had_steps(stopped):
     assert resume(stopped, minutes=2 / 60).step > 5
+
+
+def test_how_often_it_saves_can_change_and_the_length_stays(stopped):
+    run = resume(stopped, save_seconds=2.0)
+    assert run.step == 12
+    training = json.loads((stopped / "run.json").read_text("utf-8"))["training"]
+    assert (training["steps"], training["save_seconds"]) == (12, 2.0)
 
 
 def test_the_new_length_is_remembered_by_the_next_resume(run):

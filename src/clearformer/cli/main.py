@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from clearformer.cli.output import note_of, printable, tell
-from clearformer.engines.ranks import place_here, rank_here
+from clearformer.engines.ranks import place_here, processes_here, rank_here
 from clearformer.engines.shortage import shortage_in
 from clearformer.errors import ClearformerError, ElsewhereError, Interrupted
 from clearformer.version import __version__
@@ -101,6 +101,12 @@ def clearformer(ctx: click.Context, debug: bool) -> None:
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
+    elif ctx.invoked_subcommand != "train" and (processes := processes_here()) > 1:
+        raise click.UsageError(
+            f"{ctx.invoked_subcommand} computes in one process, and {processes} were started "
+            "together; start it without torchrun, or unset WORLD_SIZE",
+            ctx,
+        )
 
 
 def entry(arguments: Sequence[str] | None = None) -> None:

@@ -9,6 +9,7 @@ import click
 from clearformer.cli.dials import Section, SectionedCommand, dials, dials_of_kinds
 from clearformer.cli.output import json_option, perplexity_in_words, printable, show_json
 from clearformer.engines.execution import ENGINES, PARALLEL, PRECISIONS
+from clearformer.engines.ranks import command_here
 from clearformer.models.configuration import SIZES
 from clearformer.models.kinds import DEFAULT, KINDS
 from clearformer.training.options import TrainingOptions
@@ -137,4 +138,4 @@ def _show(summary: dict[str, Any], sample: str, path: Path, minutes: float | Non
     click.echo(f'    clearformer explain --run {name} "a sentence of yours"')
     click.echo(f"    clearformer evaluate {name}")
     longer = f"--minutes {2 * minutes:g}" if minutes else f"--steps {2 * summary['steps']}"
-    click.echo(f"    clearformer train --resume --out {name} {longer}")
+    click.echo(f"    {command_here()} train --resume --out {name} {longer}")

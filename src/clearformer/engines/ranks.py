@@ -94,6 +94,15 @@ def processes_on_machine() -> int:
     return max(_place("LOCAL_WORLD_SIZE"), 1)
 
 
+def command_here() -> str:
+    """What starts this program again as it was started: by itself, or in as many processes."""
+    ranks = processes_here()
+    if ranks == 1:
+        return "clearformer"
+    here = processes_on_machine()
+    return f"torchrun {f'--nproc-per-node {here}' if here == ranks else '…'} -m clearformer"
+
+
 def _place(name: str) -> int:
     value = os.environ.get(name, "")
     return int(value) if _is_number(value) and "WORLD_SIZE" in os.environ else 0

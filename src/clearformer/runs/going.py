@@ -8,7 +8,7 @@ import numpy as np
 
 from clearformer.engines.choose import learner_of
 from clearformer.engines.execution import Execution
-from clearformer.engines.ranks import Alone
+from clearformer.engines.ranks import Alone, command_here
 from clearformer.errors import Interrupted
 from clearformer.generation.generate import generate
 from clearformer.generation.sampling import Sampling
@@ -84,7 +84,7 @@ def go(
     if stopped_by is not None:
         raise Interrupted(
             f"stopped after step {session.loop.step:,} and saved; go on with: "
-            f"clearformer train --resume --out {quote(str(folder.path))}",
+            f"{command_here()} train --resume --out {quote(str(folder.path))}",
             stopped_by,
         )
     return Run(

@@ -23,6 +23,9 @@ from clearformer.training.events import Reporter
 from clearformer.training.options import TrainingOptions
 from clearformer.training.run_folder import RunFolder
 
+LENGTH = ("steps", "minutes")
+"""One of them says how long a run is."""
+
 
 def resume(
     folder: RunFolder,
@@ -77,15 +80,16 @@ def resume(
 
 
 def refuse_changes(given: Mapping[str, Any]) -> None:
-    """Nothing but the length may change on the way.
+    """Nothing may change on the way but the length, and how often it saves.
 
     Raises:
         ConfigurationError: naming what was given.
     """
     for name, value in given.items():
-        if value is not None and name not in ("steps", "minutes"):
+        if value is not None and name not in (*LENGTH, "save_seconds"):
             raise ConfigurationError(
-                f"a resumed run keeps its dials; only steps or minutes can change, not {name}"
+                "a resumed run keeps its dials; only --steps or --minutes, --save-seconds, and the "
+                f"machine (--engine, --device …) can change, not --{name.replace('_', '-')}"
             )
 
 
@@ -99,7 +103,6 @@ def _refuse_shorter(folder: RunFolder, options: TrainingOptions) -> None:
 
 
 def _lengthened(options: TrainingOptions, given: Mapping[str, Any]) -> TrainingOptions:
-    """The options of the run with another length."""
-    if not given:
-        return options
-    return replace(options, **{"steps": None, "minutes": None, **given})
+    """The options of the run with another length, or saved more often or less."""
+    unset = dict.fromkeys(LENGTH) if set(LENGTH) & given.keys() else {}
+    return replace(options, **{**unset, **given})

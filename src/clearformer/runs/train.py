@@ -1,6 +1,6 @@
 """Training a run from a text, or going on with one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +86,7 @@ def train(
         require_use(encoding, text)
         if resume:
             recipe = {"model": model, "size": size, "tokenizer": tokenizer, "vocab": vocab}
-            refuse_changes({**recipe, **model_given, **training_given})
-            folder = _to_go_on(out)
+            folder = _to_go_on(out, {**recipe, **model_given, **training_given})
         else:
             chosen = model_for(kind_named(model or DEFAULT), size, model_given)
             options = TrainingOptions(**training_given)
@@ -104,9 +103,10 @@ def train(
         return begin(text, out, encoding, made, chosen, options, asked, heard, ranks)
 
 
-def _to_go_on(out: str | Path | None) -> RunFolder:
+def _to_go_on(out: str | Path | None, given: Mapping[str, Any]) -> RunFolder:
     if out is None:
         raise ConfigurationError("resume needs the folder of the run: name it with --out RUN")
+    refuse_changes(given)
     return RunFolder.open(Path(out))
 
 

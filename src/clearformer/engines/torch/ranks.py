@@ -161,8 +161,8 @@ class Ranks(Alone):
         names = ", ".join(map(str, missing))
         which = f"ranks {names} have" if len(missing) > 1 else f"rank {names} has"
         return (
-            f"{which} ended, of {self.ranks} that training needs; what was saved is kept, and "
-            "--resume goes on from it"
+            f"{which} ended, of {self.ranks} that training needs; --resume goes on from the last "
+            "save, or from the start where there is none yet"
         )
 
 

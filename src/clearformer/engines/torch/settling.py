@@ -48,6 +48,12 @@ COMPILING_GAIN = 0.1
 LARGEST_SHARE = 0.5
 """Of a device's memory that weights, gradients and averages may take before they are sharded."""
 
+SHARDS_NOTHING = (
+    "--parallel shard does nothing for one process; torchrun starts several, of which each has a "
+    "part of the model"
+)
+"""What is told where it was wished."""
+
 TURNS = 4
 """Products that are measured, of which the first only warms up."""
 
@@ -74,7 +80,8 @@ def settle(
     seconds = work.seconds(EFFICIENCY * speed * workers * wish.ranks)
     compiled, why = _compiled(wish, work, place, parallel, seconds, workers, waiting)
     found = Execution("torch", device, precision, compiled, workers, wish.ranks, parallel)
-    return found, (_in_words(found, narrow, why),)
+    alone = wish.parallel == "shard" and wish.ranks == 1
+    return found, (_in_words(found, narrow, why), *((SHARDS_NOTHING,) if alone else ()))
 
 
 def _compiled(
