@@ -39,6 +39,11 @@ def work_forever(number, tell):
         tell(1)
 
 
+def never_look_up(number, tell):
+    Path(number).touch()
+    time.sleep(100 * ENOUGH)
+
+
 def identify(number, tell):
     return os.getpid()
 
@@ -94,6 +99,18 @@ def test_looking_up_can_stop_the_work(tmp_path, workers):
 
     with pytest.raises(StoppedError), Crew(workers, look) as crew:
         list(crew.results(work_forever, [str(begun)] * 2))
+
+
+def test_a_worker_that_does_not_look_up_does_not_keep_the_others_waiting(tmp_path):
+    """Byte pairs are learned by a library, in one call."""
+    begun = tmp_path / "begun"
+
+    def look():
+        if begun.exists():
+            raise StoppedError
+
+    with pytest.raises(StoppedError), Crew(2, look) as crew:
+        list(crew.results(never_look_up, [str(begun)]))
 
 
 SCRIPT = """

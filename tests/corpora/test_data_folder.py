@@ -63,6 +63,15 @@ def test_what_is_none_is_refused_with_what_would_do(tmp_path):
     assert "clearformer prepare TEXT --out" in refusal(tmp_path / "none")
 
 
+def test_one_that_was_killed_while_the_text_was_read_is_not_finished(tmp_path):
+    """Nothing but the lock is there; a run folder has one, too, and is no data."""
+    (tmp_path / "lock").touch()
+    assert is_data(tmp_path)
+    assert "is not finished: prepare it with the command that was begun" in refusal(tmp_path)
+    (tmp_path / "run.json").touch()
+    assert not is_data(tmp_path)
+
+
 def test_an_unfinished_one_is_refused(data):
     (data / "data.json").rename(data / "preparing.json")
     assert is_data(data)

@@ -187,6 +187,17 @@ def test_who_stops_it_can_go_on(tmp_path, doing, share):
     assert contents(tmp_path / "data") == contents(tmp_path / "whole")
 
 
+@pytest.mark.parametrize("begun", [False, True], ids=["new", "killed before"])
+def test_stopped_before_anything_is_planned_it_leaves_no_folder(tmp_path, begun):
+    path, data = written(tmp_path), tmp_path / "data"
+    if begun:
+        data.mkdir()
+        (data / "lock").touch()
+    with pytest.raises(Interrupted):
+        made(path, data, watch=StopAt("reading", 0.0))
+    assert not data.exists()
+
+
 class CutError(BaseException):
     """The power is gone."""
 
@@ -349,6 +360,7 @@ def test_two_at_once_are_refused_naming_the_holder(tmp_path):
     (tmp_path / "data").mkdir()
     with RunLock(tmp_path / "data", "prepare a text"):
         message = refused(RunError, path, tmp_path / "data")
+        assert (tmp_path / "data" / "lock").exists()
     assert "expected to prepare a text there alone, found process" in message
     made(path, tmp_path / "data")
 
@@ -387,14 +399,16 @@ BAD_TEXTS = {
 def test_what_is_no_text_is_refused_as_train_refuses_it(tmp_path, raw, workers):
     if workers > 1 and raw != BAD_TEXTS["damaged"]:
         return
+    from clearformer.models.kinds import kind_named
     from clearformer.text import read_corpus
     from clearformer.training.options import TrainingOptions
+    from clearformer.training.preparation import model_for
     from clearformer.training.preparation import prepare as prepare_in_memory
 
-    path = written(tmp_path, raw)
+    path, model = written(tmp_path, raw), model_for(kind_named("decoder"), None, {"context": 2})
     with pytest.raises(TextError) as expected:
         prepare_in_memory(
-            read_corpus(path), kind="characters", vocabulary=None, dials={"context": 2},
+            read_corpus(path), kind="characters", vocabulary=None, model=model,
             options=TrainingOptions(), fits=lambda _: None,
         )  # fmt: skip
     assert refused(TextError, path, tmp_path / "data", workers=workers) == str(expected.value)

@@ -21,6 +21,9 @@ AHEAD = 2
 LOOK_SECONDS = 0.2
 """How often the parent looks up while it waits."""
 
+TIME_TO_STOP = 3.0
+"""Seconds that a worker has to stop by itself."""
+
 Tell = Callable[[int], None]
 """Called by a job with the amount of work it has done since; raises where it has to stop."""
 
@@ -124,9 +127,15 @@ def _begin(shared: Any) -> None:
 
 
 def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
+    """Also where it was told to stop and the job does not look up, as while byte pairs are learned.
+
+    What it leaves half-written the next go removes.
+    """
+    parent, (_, stop) = multiprocessing.parent_process(), _in_worker
     if parent is not None:
-        wait_for([parent.sentinel])
+        while not stop.value and not wait_for([parent.sentinel], LOOK_SECONDS):
+            pass
+        wait_for([parent.sentinel], TIME_TO_STOP)
         os._exit(1)
 
 

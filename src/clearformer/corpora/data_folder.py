@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 
 from clearformer.corpora.finished import FinishedShard
-from clearformer.corpora.place import DATA, PLAN, TOKENIZER, write_json
+from clearformer.corpora.place import DATA, PLAN, TOKENIZER, is_begun, write_json
 from clearformer.corpora.plan import Plan
 from clearformer.errors import RunError, TextError
 from clearformer.text.ordinary_file import open_ordinary
@@ -84,7 +84,9 @@ class Data:
 def is_data(path: Path) -> bool:
     """Whether `path` is a folder that `prepare` has made, or has begun to make."""
     try:
-        return path.is_dir() and any((path / name).exists() for name in (DATA, PLAN))
+        return path.is_dir() and (
+            any((path / name).exists() for name in (DATA, PLAN)) or is_begun(path)
+        )
     except (OSError, ValueError):
         return False
 

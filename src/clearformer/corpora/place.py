@@ -44,18 +44,28 @@ def require_room_for_data(folder: Path) -> None:
             raise RunError(
                 f"{folder} is a file: expected a folder for the data; choose another --out"
             )
-        others = sorted(
-            entry.name
-            for entry in folder.iterdir()
-            if entry.name not in FILES
-            and not SHARD_NAME.fullmatch(entry.name)
-            and not UNFINISHED.fullmatch(entry.name)
-        )
+        others = _others(folder)
         if others:
             raise RunError(
                 f"{folder} holds other files ({others[0]!a}): expected a new or empty folder; "
                 "choose another --out"
             )
+
+
+def is_begun(folder: Path) -> bool:
+    """Whether a text is, or was, being read there, and nothing is planned yet."""
+    return (folder / LOCK).exists() and not _others(folder)
+
+
+def _others(folder: Path) -> list[str]:
+    """Names of what belongs to no prepared text."""
+    return sorted(
+        entry.name
+        for entry in folder.iterdir()
+        if entry.name not in FILES
+        and not SHARD_NAME.fullmatch(entry.name)
+        and not UNFINISHED.fullmatch(entry.name)
+    )
 
 
 def remove_leftovers(folder: Path) -> None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from clearformer.corpora.crew import Crew
-from clearformer.corpora.place import DATA, PLAN, TOKENIZER, require_room_for_data
+from clearformer.corpora.place import DATA, PLAN, TOKENIZER, is_begun, require_room_for_data
 from clearformer.corpora.plan import LARGEST_VOCABULARY
 from clearformer.corpora.request import Request
 from clearformer.corpora.sizes import Sizes
@@ -93,7 +93,8 @@ def prepare(
 @contextmanager
 def _claimed(folder: Path) -> Iterator[None]:
     """Makes the folder and holds its lock; a folder in which nothing was planned does not stay."""
-    new = not folder.exists()
+    created = not folder.exists()
+    begun, held = not created and is_begun(folder), False
     with in_one_line("make the folder", folder):
         for each in (folder, *folder.parents):
             if not each.exists():
@@ -101,9 +102,11 @@ def _claimed(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
     try:
         with RunLock(folder, "prepare a text"):
+            held = True
             yield
     except BaseException:
-        if new and not any((folder / name).exists() for name in (DATA, PLAN)):
+        planned = any((folder / name).exists() for name in (DATA, PLAN))
+        if (created or (begun and held)) and not planned:
             with suppress(OSError):
                 for name in (TOKENIZER, LOCK):
                     (folder / name).unlink(missing_ok=True)

@@ -176,7 +176,8 @@ def _opened(path: Path, name: str) -> BufferedIOBase:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
             raise TextError(
-                f"{name} is a folder, expected text files; give its files, such as {name}/*.txt"
+                f"{name} is a folder, expected text files; give its files, such as {name}/*.txt, "
+                "or, to train on, a folder that clearformer prepare has made"
             )
         if stat.S_ISFIFO(mode):
             return BytesIO(path.read_bytes())
