@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from clearformer.training import interrupt
 from clearformer.training.interrupt import Interrupt
 
 BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -19,10 +20,10 @@ def handlers():
 @BOTH
 def test_a_signal_is_heard_and_breaks_into_nothing(number):
     before = handlers()
-    with Interrupt() as interrupt:
-        assert interrupt.number is None
+    with Interrupt() as heard:
+        assert heard.number is None
         signal.raise_signal(number)
-        assert interrupt.number == number
+        assert heard.number == number
     assert handlers() == before
 
 
@@ -52,6 +53,23 @@ def test_two_signals_that_wait_together_are_both_heard():
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGTERM, b"", b"")
 
 
+def test_what_torchrun_passes_on_is_no_second_signal(monkeypatch):
+    """In a terminal Ctrl-C reaches the processes themselves, too; the save must not be lost."""
+    now = [0.0]
+    monkeypatch.setattr(interrupt.time, "monotonic", lambda: now[0])
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+    before = handlers()
+    with Interrupt() as heard:
+        signal.raise_signal(signal.SIGINT)
+        now[0] = interrupt.PASSED_ON / 2
+        signal.raise_signal(signal.SIGINT)
+        assert heard.number == signal.SIGINT
+        now[0] = 2 * interrupt.PASSED_ON
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert handlers() == before
+
+
 def test_handlers_come_back_when_training_fails():
     before = handlers()
     with pytest.raises(ZeroDivisionError), Interrupt():
@@ -60,15 +78,15 @@ def test_handlers_come_back_when_training_fails():
 
 
 def test_the_handler_of_an_outer_program_comes_back():
-    heard = []
-    before = signal.signal(signal.SIGTERM, lambda number, frame: heard.append(number))
+    told = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: told.append(number))
     try:
-        with Interrupt() as interrupt:
+        with Interrupt() as heard:
             signal.raise_signal(signal.SIGTERM)
-            assert not heard
+            assert not told
             signal.raise_signal(signal.SIGTERM)
-        assert heard == [signal.SIGTERM]
-        assert interrupt.number == signal.SIGTERM
+        assert told == [signal.SIGTERM]
+        assert heard.number == signal.SIGTERM
     finally:
         signal.signal(signal.SIGTERM, before)
 
@@ -78,8 +96,8 @@ def test_outside_the_main_thread_it_leaves_signals_alone():
     found = []
 
     def train():
-        with Interrupt() as interrupt:
-            found.append(interrupt.number)
+        with Interrupt() as heard:
+            found.append(heard.number)
 
     before = handlers()
     thread = threading.Thread(target=train)
@@ -91,9 +109,9 @@ def test_outside_the_main_thread_it_leaves_signals_alone():
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP")
 def test_a_terminal_that_is_closed_is_heard_too():
-    with Interrupt() as interrupt:
+    with Interrupt() as heard:
         signal.raise_signal(signal.SIGHUP)
-        assert interrupt.number == signal.SIGHUP
+        assert heard.number == signal.SIGHUP
 
 
 @BOTH
@@ -101,9 +119,9 @@ def test_what_is_ignored_outside_stays_ignored(number):
     """As a shell does for what it starts in the background, and `nohup` for SIGHUP."""
     before = signal.signal(number, signal.SIG_IGN)
     try:
-        with Interrupt() as interrupt:
+        with Interrupt() as heard:
             signal.raise_signal(number)
-            assert interrupt.number is None
+            assert heard.number is None
         assert signal.getsignal(number) is signal.SIG_IGN
     finally:
         signal.signal(number, before)

@@ -94,6 +94,11 @@ def processes_on_machine() -> int:
     return max(_place("LOCAL_WORLD_SIZE"), 1)
 
 
+def torchrun_passes_signals_on() -> bool:
+    """Whether Ctrl-C in a terminal comes twice: to all processes, and from `torchrun` again."""
+    return "LOCAL_WORLD_SIZE" in os.environ
+
+
 def command_here() -> str:
     """What starts this program again as it was started: by itself, or in as many processes."""
     ranks = processes_here()

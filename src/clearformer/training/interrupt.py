@@ -2,12 +2,18 @@
 
 import signal
 import threading
+import time
 from types import FrameType
 from typing import Any
+
+from clearformer.engines.ranks import torchrun_passes_signals_on
 
 SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
+
+PASSED_ON = 1.0
+"""Seconds in which a signal can come again from `torchrun`, after it came from the terminal."""
 
 
 class Interrupt:
@@ -18,6 +24,7 @@ class Interrupt:
 
     def __init__(self) -> None:
         self.number: int | None = None
+        self._at = 0.0
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> "Interrupt":
@@ -38,8 +45,8 @@ class Interrupt:
         be handled, Python would tell of a race, and that signal would be lost.
         """
         if self.number is None:
-            self.number = number
-        else:
+            self.number, self._at = number, time.monotonic()
+        elif not (torchrun_passes_signals_on() and time.monotonic() - self._at <= PASSED_ON):
             self._give_back()
             signal.raise_signal(number)
 
