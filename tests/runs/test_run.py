@@ -124,7 +124,7 @@ def test_a_number_out_of_range_is_refused(run, options, word):
 
 
 def test_unknown_characters_are_told_and_never_a_crash(run):
-    with pytest.warns(UserWarning, match=r"left out: '猫' \(2 times\), 'Z'"):
+    with pytest.warns(UserWarning, match=r"the model does not see it: '猫' \(2 times\), 'Z'"):
         text = run.generate("猫Z猫", 3, seed=0)
     assert text == run.generate("", 3, seed=0)
 
@@ -199,6 +199,15 @@ def test_unknown_pieces_are_told_and_charged_for(run):
         found = run.evaluate("the 猫 cat 猫")
     assert (found.tokens, found.characters) == (8, 10)
     assert found.spelling == pytest.approx(2 * 3 * math.log(256))
+
+
+@pytest.mark.parametrize(
+    ("kind", "fate"), [("characters", "the loss is that of the rest"), ("words", "read as <unk>")]
+)
+def test_what_unknown_pieces_mean_for_the_loss_is_told_by_the_tokenizer(tmp_path, kind, fate):
+    run = cf.train(TEXT, out=tmp_path / "run", tokenizer=kind, **DIALS)
+    with pytest.warns(UserWarning, match=fate):
+        run.evaluate("the 猫 cat 猫")
 
 
 @pytest.mark.parametrize("kind", ["characters", "words", "bytepair"])

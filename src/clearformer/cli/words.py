@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from clearformer.cli.dials import Section, SectionedCommand, dials
-from clearformer.cli.output import json_option, printable, show_json, tell
+from clearformer.cli.output import json_option, note_of, printable, show_json, tell
 from clearformer.cli.progress import Counter
 from clearformer.engines.execution import ENGINES
 from clearformer.words.options import WordOptions
@@ -111,7 +111,7 @@ def words(
     if out:
         vectors.save(out)
     for note in notes:
-        tell(f"note: {printable(note)}")
+        tell(note_of(note))
     if as_json:
         show_json(document)
     else:

@@ -111,7 +111,7 @@ def what_now(page: Page) -> Iterator[Line]:
         "prediction means nothing yet. Train one on a text of your own, and look inside it with "
         "the same command:"
     )
-    sentence = _quoted(page)
+    sentence = _quoted(page, "--run runs/my-text")
     yield from _commands(
         "clearformer train my-text.txt", f"clearformer explain {sentence} --run runs/my-text"
     )
@@ -129,7 +129,6 @@ def what_now(page: Page) -> Iterator[Line]:
 
 def after_a_run(page: Page, edit: str, does: str) -> Iterator[Line]:
     """Commands for other layers and heads, and one for an edit that does something."""
-    run = f"{_quoted(page)} --run {shlex.quote(visible(str(page.trace.subject.path)))}"
     commands, others = [], []
     if page.facts.layers > 1:
         commands.append(f"--layer {(page.layer + 1) % page.facts.layers}")
@@ -138,19 +137,23 @@ def after_a_run(page: Page, edit: str, does: str) -> Iterator[Line]:
         commands.append(f"--head {(page.head + 1) % page.facts.heads}")
         others.append("head")
     commands.append(f"--edit {edit}")
+    run = f"--run {shlex.quote(visible(str(page.trace.subject.path)))}"
+    sentence = _quoted(page, f"{run} {commands[-1]}")
     yield from page.prose(
         f"Look at another {' or '.join(others)}, or ask what if: the last line {does} and shows "
         "what the prediction becomes."
         if others
         else f"Ask what if: this {does} and shows what the prediction becomes."
     )
-    yield from _commands(*(f"clearformer explain {run} {c}" for c in commands))
+    yield from _commands(*(f"clearformer explain {sentence} {run} {c}" for c in commands))
 
 
-def _quoted(page: Page) -> str:
-    """The sentence as it would be typed, when that is short and plain."""
+def _quoted(page: Page, more: str) -> str:
+    """The sentence as it would be typed, when it is plain and leaves room in the line for more."""
     sentence = page.trace.subject.sentence
-    plain = sentence.isprintable() and cell_width(sentence) <= 60 and sentence[0] != "-"
+    command = f"{TABLE_INDENT}clearformer explain {shlex.quote(sentence)} {more}"
+    fits = cell_width(command) <= max(page.width, 80)
+    plain = sentence.isprintable() and fits and sentence[0] != "-"
     return shlex.quote(sentence) if plain else '"…"'
 
 

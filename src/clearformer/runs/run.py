@@ -101,7 +101,8 @@ class Run:
             for piece, count in list(unknown.items())[:8]
         )
         more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
-        fate = "left out" if self.tokenizer.kind == "characters" else "read as unknown"
+        left_out = self.tokenizer.kind == "characters"
+        fate = "the model does not see it" if left_out else "it is read as unknown"
         return (f"not in this model's vocabulary, so {fate}: {shown}{more}",)
 
     def prompt(self, text: str, tokens: int = 0) -> Prompt:
@@ -225,12 +226,18 @@ class Run:
                 "at least 2 are needed to measure a loss"
             )
         if found.unknown:
-            left_out = 0 if self.tokenizer.kind != "characters" else found.unknown_tokens
-            share = found.unknown_tokens / (len(found.ids) + left_out)
+            left_out = self.tokenizer.kind == "characters"
+            tokens = len(found.ids) + left_out * found.unknown_tokens
+            shown = ", ".join(map(repr, list(found.unknown)[:8]))
+            fate = (
+                "the loss is that of the rest"
+                if left_out
+                else "it is read as <unk>, which is easy to predict and makes the loss too low"
+            )
             warnings.warn(
-                f"{share:.1%} of the text is not in this model's vocabulary "
-                f"({', '.join(map(repr, list(found.unknown)[:8]))}): the loss leaves it out or is "
-                "low for it; bits per character charge for its spelling",
+                f"{found.unknown_tokens / tokens:.1%} of the text is not in this model's "
+                f"vocabulary ({shown}): {fate}; bits per character count it, too, with 8 bits for "
+                "each of its bytes",
                 stacklevel=3,
             )
         with threads_for_generation(self.configuration.parameter_count):

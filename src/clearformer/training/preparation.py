@@ -185,7 +185,7 @@ def _judge_validation(validation: Judged, notes: list[str]) -> None:
     if unknown > MANY_UNKNOWN:
         notes.append(
             f"{unknown:.0%} of the text to be judged by is unknown to the vocabulary: the loss is "
-            "low because <unk> is easy to predict; bits per character charge for the spelling"
+            "low because <unk> is easy to predict; bits per character count it, too"
         )
 
 
