@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from clearformer.errors import NotFiniteError, RunError
+from clearformer.training import evaluation, evaluation_time, objective
 from clearformer.training import session as sessions
 from clearformer.training.checkpoint import load_latest, save_checkpoint
 from clearformer.training.events import Reporter
@@ -82,7 +83,7 @@ def eager(monkeypatch):
 @pytest.fixture
 def thorough(monkeypatch):
     """Evaluates as often as asked, however long it takes."""
-    monkeypatch.setattr(sessions, "LARGEST_EVALUATION_SHARE", math.inf)
+    monkeypatch.setattr(evaluation_time, "LARGEST_SHARE", math.inf)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -272,7 +273,10 @@ class Heard(Reporter):
     """Keeps the order of what was told."""
 
     def __init__(self):
-        self.events = []
+        self.events, self.notes = [], []
+
+    def note(self, text):
+        self.notes.append(text)
 
     def step(self, step):
         self.events.append(("step", step.step))
@@ -493,6 +497,26 @@ def test_who_asks_to_stop_does_not_wait_for_an_evaluation(tmp_path, thorough):
     assert session(tmp_path / "run").run() is None
     session(tmp_path / "whole").run()
     assert saved(tmp_path / "run") == saved(tmp_path / "whole")
+
+
+def test_an_evaluation_that_would_use_up_the_run_is_left_and_made_at_its_end(tmp_path, monkeypatch):
+    """After each piece of it the clock has gone on by a minute."""
+    now = [0.0]
+    monkeypatch.setattr(sessions.time, "monotonic", lambda: now[0])
+    whole = evaluation.next_token_loss
+
+    def slow(*arguments):
+        now[0] += 60.0
+        return whole(*arguments)
+
+    monkeypatch.setattr(evaluation, "next_token_loss", slow)
+    monkeypatch.setattr(objective, "rows_for", lambda *_: 1)
+    heard = Heard()
+    session(tmp_path / "run", None, heard, steps=20, evaluations=4, sample=written).run()
+    assert [step for kind, step in heard.events if kind == "evaluated"] == [20]
+    (note,) = [note for note in heard.notes if "measured at the end only" in note]
+    assert "would take about 7.1 minutes" in note  # 57 predictions in windows of 8
+    assert [step for kind, step in heard.events if kind == "sampled"] == [5, 20]
 
 
 def test_a_sample_that_cannot_be_drawn_says_what_to_do(tmp_path, thorough):

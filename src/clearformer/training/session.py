@@ -12,6 +12,7 @@ from clearformer.engines.ranks import Alone
 from clearformer.errors import NotFiniteError, RunError
 from clearformer.training.checkpoint import Checkpoint, save_checkpoint
 from clearformer.training.evaluation import Evaluation
+from clearformer.training.evaluation_time import EvaluationTime, TooLongError
 from clearformer.training.events import Reporter, Step
 from clearformer.training.interrupt import Interrupt
 from clearformer.training.loop import Loop
@@ -25,9 +26,6 @@ from clearformer.training.unwritten import Unwritten
 
 LOG_SECONDS = 1.0
 """At most one line of training loss per second goes into the log."""
-
-LARGEST_EVALUATION_SHARE = 0.25
-"""Evaluations before the last are left out once they have taken this share of the training time."""
 
 LARGEST_SAVE_SHARE = 0.02
 """Saves come at most so often that they take this share of the time."""
@@ -58,7 +56,7 @@ class Session:
         self._evaluations = 0
         self._logged_step = -1
         self._evaluated_step = -1
-        self._evaluation_seconds = 0.0
+        self._evaluation_time = EvaluationTime(options, self.ranks)
         self._saved_step = -1
         self._saved_at = self._logged_at = self._now()
         self._save_seconds = 0.0
@@ -176,11 +174,10 @@ class Session:
                 self._evaluations,
                 int(step.progress * self.options.evaluations),
             )
-            affordable = self._evaluation_seconds <= LARGEST_EVALUATION_SHARE * step.seconds
-            if finished or affordable:
+            if finished or self._evaluation_time.allows_one(step):
                 self._log_step(step)
                 try:
-                    self._evaluate()
+                    self._evaluate(math.inf if finished else self._evaluation_time.left(step))
                 except _AskedToStopError:  # it is due again when the run goes on
                     self._evaluations = before
                 except RunError:  # of the log or the samples; the weights are good
@@ -208,19 +205,27 @@ class Session:
             }
         )
 
-    def _evaluate(self) -> None:
-        """Measures the validation loss, where there is a part to measure it on; writes a sample."""
+    def _evaluate(self, seconds: float) -> None:
+        """Measures the validation loss, if it can be done in so many seconds; writes a sample."""
         begun = self._now()
         step = self.loop.step
-        self.evaluation = self._measured()
-        self._evaluated_step = step
-        if self.evaluation is not None:
-            self._log_evaluation(step, self.evaluation)
-            self.reporter.evaluated(step, self.evaluation)
+        try:
+            self.evaluation = self._measured(seconds)
+        except TooLongError as fault:
+            self.reporter.note(
+                f"measuring on the validation part would take about {fault.seconds / 60:.1f} "
+                "minutes, too much of this run; it is measured at the end only, where Ctrl-C "
+                "leaves it out"
+            )
+        else:
+            self._evaluated_step = step
+            if self.evaluation is not None:
+                self._log_evaluation(step, self.evaluation)
+                self.reporter.evaluated(step, self.evaluation)
         if self.sample is not None:
             self._write_sample(step, self.sample, self.learner.snapshot())
         taken = self._now() - begun
-        self._evaluation_seconds += taken
+        self._evaluation_time.taken += taken
         self.loop.other_seconds += taken
 
     def _write_sample(self, step: int, sample: Callable[[Any], str], model: Any) -> None:
@@ -235,8 +240,12 @@ class Session:
             self.folder.add_sample(step, text)
             self.reporter.sampled(step, text)
 
-    def _measured(self) -> Evaluation | None:
-        """The loss on the validation part; None where there is none."""
+    def _measured(self, seconds: float = math.inf) -> Evaluation | None:
+        """The loss on the validation part; None where there is none.
+
+        Raises:
+            TooLongError: it would take more seconds than these.
+        """
         prepared = self.prepared
         if not prepared.validation.is_enough:
             return None
@@ -245,7 +254,7 @@ class Session:
             self.learner.model,
             prepared.validation,
             spread=self.learner.spread,
-            progress=self._stop_if_asked,
+            progress=self._while_allowed(seconds),
         )
         if not math.isfinite(found.loss):
             model = self.learner.named(self.learner.parameters, keep=self.ranks.rank == 0)
@@ -256,10 +265,17 @@ class Session:
             )
         return found
 
-    def _stop_if_asked(self, _: float) -> None:
+    def _while_allowed(self, seconds: float) -> Callable[[float], None]:
         """A large validation part takes minutes; who asks to stop does not wait for it."""
-        if self._asked_to_stop():  # every rank asks equally often
-            raise _AskedToStopError
+        begun = self._now()
+
+        def look(share: float) -> None:
+            if self._asked_to_stop():  # every rank asks equally often
+                raise _AskedToStopError
+            if seconds < math.inf:
+                self._evaluation_time.require(self._now() - begun, share, seconds)
+
+        return look
 
     def _log_evaluation(self, step: int, evaluation: Evaluation) -> None:
         self.folder.log(
