@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+import clearformer.engines
 from clearformer.engines.choose import (
     as_before,
     choose_engine,
@@ -131,6 +132,19 @@ def test_a_pytorch_that_cannot_be_loaded_is_told_from_none(monkeypatch):
     without_torch(monkeypatch)
     monkeypatch.setattr("clearformer.engines.choose.find_spec", lambda name: ModuleSpec(name, None))
     assert "PyTorch cannot be loaded" in refusal(choose_engine, "torch")
+
+
+def test_a_pytorch_for_which_there_is_no_memory_is_told_in_one_line(monkeypatch):
+    class Full:
+        def find_spec(self, name, path=None, target=None):
+            if name == "clearformer.engines.torch":
+                raise SystemError("returned NULL without setting an exception")
+
+    monkeypatch.delitem(sys.modules, "clearformer.engines.torch", raising=False)
+    monkeypatch.delattr(clearformer.engines, "torch", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Full(), *sys.meta_path])
+    monkeypatch.setattr("clearformer.engines.choose.find_spec", lambda name: name)
+    assert "perhaps for lack of memory" in refusal(choose_engine, "torch")
 
 
 def test_numpy_needs_nobody_to_join(monkeypatch):

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 
 import pytest
@@ -74,6 +75,29 @@ def test_a_text_that_moved_can_be_named_again(tmp_path, stopped, text_file):
     text_file.rename(moved)
     assert "does not exist" in refused(RunError, resume, stopped)
     assert cf.train(moved, out=stopped, resume=True).step == 12
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_text_that_became_a_pipe_is_not_waited_for(monkeypatch, stopped, text_file):
+    def wait(path):
+        raise AssertionError("the writer is waited for")
+
+    monkeypatch.setattr(type(text_file), "read_bytes", wait)
+    text_file.unlink()
+    os.mkfifo(text_file)
+    assert "is a pipe; name it yourself" in refused(RunError, resume, stopped)
+
+
+def test_the_weights_of_a_save_are_read_once(monkeypatch, stopped):
+    read, names = checkpoint.tensor_file.read, []
+
+    def counted(path):
+        names.append(path.name)
+        return read(path)
+
+    monkeypatch.setattr(checkpoint.tensor_file, "read", counted)
+    resume(stopped)
+    assert names == ["model.safetensors", "optimizer.safetensors"]
 
 
 @pytest.mark.parametrize("changed", [TEXT + "x", TEXT.replace("cat", "act"), "other " * 50])

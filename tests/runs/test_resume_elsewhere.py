@@ -49,6 +49,8 @@ def test_it_ends_where_one_engine_would_have_ended_alone(tmp_path, text_file, fi
     with pytest.raises(Interrupted):
         resume(path, reporter=StopAt(9), **HOW[second])
     assert how_it_is_computed(path).engine == second
+    versions = json.loads((path / "run.json").read_text("utf-8"))["versions"]
+    assert versions.keys() == {"clearformer", "python", "numpy", second}
     run = resume(path)  # where it was last
     assert how_it_is_computed(path).engine == second
     assert run.step == whole.step == STEPS

@@ -52,6 +52,10 @@ def choose_engine(name: str) -> ModuleType:
         raise ConfigurationError(
             f"PyTorch cannot be loaded ({fault}); {INSTALL}, or take --engine numpy"
         ) from None
+    except SystemError as fault:  # what Python makes of it where there is almost no memory
+        raise ConfigurationError(
+            f"PyTorch cannot be loaded ({fault}), perhaps for lack of memory; take --engine numpy"
+        ) from None
     return torch
 
 

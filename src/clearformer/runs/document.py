@@ -37,12 +37,17 @@ def document_of(
         },
         "start_token": _start_token(prepared.tokenizer, prepared.train),
         "corpus": dict(corpus),
-        "versions": {
-            "clearformer": __version__,
-            "numpy": np.__version__,
-            execution.engine: version_of(execution.engine),
-            "python": python_version(),
-        },
+        "versions": versions_of(execution),
+    }
+
+
+def versions_of(execution: Execution) -> dict[str, str]:
+    """Of what a run is computed with."""
+    return {
+        "clearformer": __version__,
+        "numpy": np.__version__,
+        execution.engine: version_of(execution.engine),
+        "python": python_version(),
     }
 
 

@@ -13,7 +13,7 @@ from clearformer.errors import Interrupted
 from clearformer.generation.generate import generate
 from clearformer.generation.sampling import Sampling
 from clearformer.models.kinds import build
-from clearformer.runs.run import Run
+from clearformer.runs.run import Run, require_model
 from clearformer.training import saves
 from clearformer.training.checkpoint import Checkpoint, load_checkpoint, load_latest
 from clearformer.training.events import Reporter, Start
@@ -61,6 +61,7 @@ def go(
     if saved is not None:
         for note in saved.notes:
             reporter.note(note)
+        require_model(prepared.model, prepared.tokenizer, saved)
         session.restore(saved)
         reporter.note(_where_it_stands(session.loop))
     reporter.started(

@@ -9,7 +9,7 @@ from clearformer.engines.choose import as_before
 from clearformer.engines.execution import Wish
 from clearformer.engines.ranks import Alone
 from clearformer.errors import ConfigurationError, RunError
-from clearformer.runs.document import execution_of
+from clearformer.runs.document import execution_of, versions_of
 from clearformer.runs.fitting import fitting
 from clearformer.runs.going import go
 from clearformer.runs.machine import require_the_same, settled_again
@@ -18,7 +18,7 @@ from clearformer.runs.run import Run, model_configuration, require_model, start_
 from clearformer.runs.sources import require_same_text
 from clearformer.text.tokenizer import load_tokenizer
 from clearformer.training import saves
-from clearformer.training.checkpoint import latest_model
+from clearformer.training.checkpoint import latest_state
 from clearformer.training.events import Reporter
 from clearformer.training.options import TrainingOptions
 from clearformer.training.run_folder import RunFolder
@@ -47,7 +47,7 @@ def resume(
     try:
         options = TrainingOptions.from_json(document["training"])  # type: ignore[arg-type]
         if saves.finished(folder.checkpoints):
-            require_model(configuration, tokenizer, latest_model(folder.checkpoints))
+            require_model(configuration, tokenizer, latest_state(folder.checkpoints))
     except (KeyError, TypeError, ConfigurationError) as fault:
         raise RunError(f"{folder.path}/run.json is damaged: {fault}") from None
     likely, _ = as_before(before, replace(asked, compiled=False, ranks=ranks.ranks))
@@ -67,6 +67,7 @@ def resume(
     del material  # its ids are enough from here on
     with folder.locked() if ranks.rank == 0 else nullcontext():
         changed = {"training": longer.to_json(), **asdict(execution)}
+        changed["versions"] = versions_of(execution)
 
         def made_ready() -> None:
             for name in folder.remove_stale():

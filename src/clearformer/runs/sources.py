@@ -101,7 +101,11 @@ def corpus_of_run(folder: RunFolder) -> Corpus:
         if recorded.get("sources") == [BUILT_IN]:
             corpus = default_corpus()
         elif isinstance(files, list) and files and isinstance(encoding, str):
-            corpus = read_corpus([str(name) for name in files], encoding)
+            names = [str(name) for name in files]
+            for name in names:
+                if Path(name).is_fifo():  # its writer may never come
+                    raise TextError(f"{name} is a pipe")
+            corpus = read_corpus(names, encoding)
         else:
             raise TextError("it was given directly, not as a file")
     except (TextError, ValueError) as fault:

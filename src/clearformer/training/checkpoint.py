@@ -7,7 +7,7 @@ one of the highest step whose manifest verifies.
 
 import operator
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from clearformer.training.saves import remove_stale
 __all__ = [
     "Checkpoint",
     "latest_model",
+    "latest_state",
     "load_checkpoint",
     "load_latest",
     "remove_stale",
@@ -117,7 +118,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
     Raises:
         RunError: missing, damaged, or of a newer format.
     """
-    return _read(path, with_optimizer=True)
+    return _read(path, manifest.FILES)
 
 
 def load_latest(folder: Path) -> Checkpoint:
@@ -126,7 +127,7 @@ def load_latest(folder: Path) -> Checkpoint:
     Raises:
         RunError: no save, or none intact.
     """
-    return _read_latest(folder, with_optimizer=True)
+    return _read_latest(folder, manifest.FILES)
 
 
 def latest_model(folder: Path) -> Checkpoint:
@@ -135,7 +136,16 @@ def latest_model(folder: Path) -> Checkpoint:
     Raises:
         RunError: no save, or none with an intact model.
     """
-    return _read_latest(folder, with_optimizer=False)
+    return _read_latest(folder, (MODEL, STATE))
+
+
+def latest_state(folder: Path) -> Checkpoint:
+    """As `load_latest`, to know what it is a save of: weights are neither checked nor read.
+
+    Raises:
+        RunError: no save, or none with an intact state.
+    """
+    return _read_latest(folder, (STATE,))
 
 
 def _contents(
@@ -178,8 +188,7 @@ def _write(final: Path, step: int, contents: Contents) -> None:
     sync_folder(final.parent)
 
 
-def _read(path: Path, *, with_optimizer: bool, notes: Iterable[str] = ()) -> Checkpoint:
-    names = manifest.FILES if with_optimizer else (MODEL, STATE)
+def _read(path: Path, names: Sequence[str], notes: Iterable[str] = ()) -> Checkpoint:
     with in_one_line("read", path):
         if not path.is_dir():
             raise RunError(f"there is no save at {path}")
@@ -190,19 +199,19 @@ def _read(path: Path, *, with_optimizer: bool, notes: Iterable[str] = ()) -> Che
         return Checkpoint(
             path=path,
             step=saved.step,
-            model=tensor_file.read(path / MODEL),
-            optimizer=tensor_file.read(path / OPTIMIZER) if with_optimizer else {},
+            model=tensor_file.read(path / MODEL) if MODEL in names else {},
+            optimizer=tensor_file.read(path / OPTIMIZER) if OPTIMIZER in names else {},
             state=strict_json.read(path / STATE),
             notes=tuple(notes),
         )
 
 
-def _read_latest(folder: Path, *, with_optimizer: bool) -> Checkpoint:
+def _read_latest(folder: Path, names: Sequence[str]) -> Checkpoint:
     for _ in range(MOST_TRIES):
         there, notes = saves.names_in(folder), list[str]()
         for _, path in saves.finished(folder):
             try:
-                return _read(path, with_optimizer=with_optimizer, notes=notes)
+                return _read(path, names, notes)
             except RunError as error:
                 notes.append(f"{path.name} was passed over: {error}")
         if saves.names_in(folder) == there:
