@@ -1,6 +1,6 @@
 """One block: attention, then feed-forward, each added to what came in."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,3 +37,7 @@ class Block(Part):
         x = tap("after_attention", x + self.dropout(looked, rng))
         worked = self.feed_forward(tap("norm_2", self.norm_2(x)), under(tap, "feed_forward"))
         return tap("after_feed_forward", x + self.dropout(worked, rng))
+
+    def looking_both_ways(self) -> "Block":
+        """The same with attention in which every position sees all others."""
+        return replace(self, attention=replace(self.attention, causal=False))

@@ -4,28 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clearformer.models.block import Block
 from clearformer.models.cache import KeyValueCache
-from clearformer.models.dropout import Dropout
-from clearformer.models.embedding import Embedding, ScaledEmbedding, TiedOutput, UntiedOutput
-from clearformer.models.linear import Unchanged
-from clearformer.models.norms import LayerNorm, RMSNorm
-from clearformer.models.part import Part
-from clearformer.models.positions import NothingAdded, SinusoidalPositions
-from clearformer.models.tap import Tap, silent, under
+from clearformer.models.stack import Stack
+from clearformer.models.tap import Tap, silent
 from clearformer.tensor import Float, Int, Tensor
 
 
 @dataclass(frozen=True)
-class Decoder(Part):
-    """Embedding, positions, blocks, norm, logits."""
-
-    embedding: Embedding | ScaledEmbedding
-    positions: SinusoidalPositions | NothingAdded
-    blocks: tuple[Block, ...]
-    norm: LayerNorm | RMSNorm | Unchanged
-    output: TiedOutput | UntiedOutput
-    dropout: Dropout
+class Decoder(Stack):
+    """Blocks in which no position sees those after it."""
 
     def __call__(
         self,
@@ -43,19 +30,3 @@ class Decoder(Part):
             rng: draws dropout; None outside training.
         """
         return self.from_vectors(tap("embedding", self.embedding(ids)), tap, cache, rng)
-
-    def from_vectors(
-        self,
-        x: Float[Tensor, "batch seq embed"],
-        tap: Tap = silent,
-        cache: KeyValueCache | None = None,
-        rng: np.random.Generator | None = None,
-    ) -> Float[Tensor, "batch seq vocab"]:
-        """The same from the vectors of the embedding on: their gradient can be asked for."""
-        start = cache.length if cache else 0
-        x = self.positions(x, start, tap)
-        x = self.dropout(x, rng)
-        for number, block in enumerate(self.blocks):
-            layer = cache.layers[number] if cache else None
-            x = block(x, under(tap, f"blocks.{number}"), layer, rng)
-        return tap("logits", self.output(tap("norm", self.norm(x)), self.embedding))

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import TypeAlias
+
+import numpy as np
 
 from clearformer import ops
 from clearformer.models.linear import Linear
@@ -47,6 +50,20 @@ class TiedOutput(Part):
 
 
 @dataclass(frozen=True)
+class TiedOutputWithoutMask(Part):
+    """The same for a table with one row more, that of the mask, which is never an answer."""
+
+    vocabulary: int
+
+    def __call__(
+        self, x: Float[Tensor, "*lead embed"], embedding: Embedding | ScaledEmbedding
+    ) -> Float[Tensor, "*lead vocab"]:
+        """Logits over the vocabulary."""
+        rows = ops.embed(np.arange(self.vocabulary), embedding.table)
+        return ops.linear(x, ops.transpose(rows))
+
+
+@dataclass(frozen=True)
 class UntiedOutput(Part):
     """Scores each token with a matrix of its own."""
 
@@ -57,3 +74,7 @@ class UntiedOutput(Part):
     ) -> Float[Tensor, "*lead vocab"]:
         """Logits over the vocabulary; the embedding is not used."""
         return self.linear(x)
+
+
+Output: TypeAlias = TiedOutput | TiedOutputWithoutMask | UntiedOutput
+"""Whatever gives the scores."""

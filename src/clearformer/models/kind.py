@@ -109,6 +109,8 @@ class Kind:
     """Values that a field may have, for those with names."""
     reads: Literal["text", "pairs"] = "text"
     """What it learns from: a text, or pairs of texts."""
+    fills: bool = False
+    """Whether it fills in blanks, each a `<mask>` in the text, instead of writing on."""
 
     @property
     def name(self) -> str:

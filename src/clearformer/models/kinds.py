@@ -8,6 +8,8 @@ import numpy as np
 from clearformer.errors import ConfigurationError
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import CHOICES, SIZES, ModelConfiguration
+from clearformer.models.encoder.build import build_encoder
+from clearformer.models.encoder.configuration import EncoderConfiguration
 from clearformer.models.kind import Configuration, Kind
 from clearformer.models.part import Part
 from clearformer.models.recurrent import sizes as recurrent
@@ -23,6 +25,7 @@ KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
         Kind(ModelConfiguration, build_decoder, SIZES, CHOICES),
+        Kind(EncoderConfiguration, build_encoder, SIZES, CHOICES, fills=True),
         Kind(RNNConfiguration, build_recurrent, recurrent.SIZES, {}),
         Kind(LSTMConfiguration, build_recurrent, recurrent.SIZES, {}),
         Kind(GRUConfiguration, build_recurrent, recurrent.SIZES, {"reset": RESETS}),

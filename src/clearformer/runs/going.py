@@ -12,7 +12,8 @@ from clearformer.engines.ranks import Alone, command_here
 from clearformer.errors import Interrupted
 from clearformer.generation.generate import generate
 from clearformer.generation.sampling import Sampling
-from clearformer.models.kinds import build
+from clearformer.models.kinds import KINDS, build
+from clearformer.runs.masked_samples import filled_in
 from clearformer.runs.run import Run, require_model
 from clearformer.training import saves
 from clearformer.training.checkpoint import Checkpoint, load_checkpoint, load_latest
@@ -126,10 +127,13 @@ def _where_it_stands(loop: Loop) -> str:
 
 def _sample(model: Any, prepared: Prepared, start: int) -> str:
     """A little text, always drawn with the same luck, so that samples can be compared."""
+    tokens = SAMPLE_TOKENS[prepared.tokenizer.kind]
+    if KINDS[prepared.model.kind].fills:
+        return filled_in(model, prepared, tokens)
     ids = generate(
         model,
         [start],
-        SAMPLE_TOKENS[prepared.tokenizer.kind],
+        tokens,
         context=prepared.model.sees,
         sampling=Sampling(temperature=0.8),
         rng=np.random.default_rng(0),

@@ -21,6 +21,7 @@ from clearformer.runs.material import material_of, material_of_run
 from clearformer.runs.sources import require_use
 from clearformer.text.stream import TextStream
 from clearformer.text.tokenizer import Tokenizer, load_tokenizer
+from clearformer.text.with_mask import WithMask
 from clearformer.training.checkpoint import Checkpoint, latest_model
 from clearformer.training.evaluation import Evaluation
 from clearformer.training.judged import Judged
@@ -29,6 +30,7 @@ from clearformer.training.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from clearformer.explanation.trace import Trace
+    from clearformer.runs.filling import Blank
 
 MOST_TOKENS = 10_000_000
 """One call generates no more; far beyond any use, and small enough to refuse a slip."""
@@ -78,22 +80,63 @@ class Run:
     ) -> str:
         """The text that follows `prompt`, `tokens` tokens long.
 
+        From an encoder: `prompt` with a token in the place of each `<mask>`; see `fill`.
+
         Raises:
             ConfigurationError: if a number is out of its range.
+            TextError: if there is nothing for an encoder to fill in.
         """
         sampling = Sampling(temperature, top_k, top_p)
+        if self.fills:
+            return self._filled(prompt, sampling, seed)
         prepared = self.prompt(prompt, tokens)
         for note in prepared.notes:
             warnings.warn(note, stacklevel=2)
         with threads_for_generation(self.configuration.parameter_count):
             return "".join(self.stream(prepared, tokens, sampling, seed=seed, cached=cached))
 
+    def fill(self, text: str, most: int = 5) -> "tuple[Blank, ...]":
+        r"""What could stand at each `<mask>` in `text`; for an encoder.
+
+        A mask stands for one token: with a tokenizer of characters, for one character.
+        `\<mask>` is the text `<mask>` itself.
+
+        Args:
+            text: with masks.
+            most: so many candidates for each.
+
+        Raises:
+            ConfigurationError: if the model fills in nothing, or `most` cannot be.
+            TextError: if there is no mask in the text.
+        """
+        from clearformer.runs.filling import candidates
+
+        return candidates(self, text, most)
+
+    @property
+    def fills(self) -> bool:
+        """Whether it fills in blanks, instead of writing on."""
+        return KINDS[self.configuration.kind].fills
+
+    @property
+    def reader(self) -> Tokenizer:
+        """How the model reads what a person writes: an encoder knows `<mask>` besides."""
+        return WithMask(self.tokenizer) if self.fills else self.tokenizer
+
+    def _filled(self, text: str, sampling: Sampling, seed: int | None) -> str:
+        from clearformer.runs.filling import filled
+
+        found = filled(self, text, sampling, seed)
+        for note in found.notes:
+            warnings.warn(note, stacklevel=3)
+        return found.text
+
     def __repr__(self) -> str:
         return f"Run({str(self.path)!r}, step {self.step:,}, {self.model!r})"
 
     def unknown_notes(self, text: str) -> tuple[str, ...]:
         """What of `text` the model cannot read, in one sentence; empty if it can read all."""
-        unknown = self.tokenizer.unknown(text)
+        unknown = self.reader.unknown(text)
         if not unknown:
             return ()
         shown = ", ".join(
@@ -115,7 +158,7 @@ class Run:
             raise ConfigurationError(f"a prompt is a string; got {type(text).__name__}")
         _require_number_of(tokens)
         notes = list(self.unknown_notes(text))
-        ids = tuple(int(i) for i in self.tokenizer.encode(text)) or (self.start_token,)
+        ids = tuple(int(i) for i in self.reader.encode(text)) or (self.start_token,)
         context = self.configuration.sees
         if context is None:
             return Prompt(ids, tuple(notes))

@@ -46,7 +46,8 @@ class Batches:
     ) -> None:
         """One number is drawn from `rng`; all batches follow from it.
 
-        `targets` tells how many tokens are predicted in a batch, by all processes together.
+        `targets` tells how many tokens are predicted in a batch, by all processes together, and
+        `mine` which rows this process gets.
 
         Args:
             ids: the text, in memory or not.
@@ -61,7 +62,7 @@ class Batches:
             TextError: fewer ids than context + 1.
         """
         check_windows(len(ids), context, batch)
-        self._mine = share_of(batch, rank, ranks)
+        self.mine = share_of(batch, rank, ranks)
         self._ids = ids
         self._context = context
         self._batch = batch
@@ -73,6 +74,11 @@ class Batches:
     def epoch(self) -> float:
         """How often the text has been seen."""
         return self._epoch + self._position / len(self._order)
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """Numbers that no other batch has, nor one of another order."""
+        return self._key, self._epoch, self._position
 
     def next(self) -> tuple[Block, Block]:
         """Inputs and targets (batch, seq); `targets[b, t]` follows `inputs[b, t]` in the text.
@@ -125,8 +131,8 @@ class Batches:
             if self._position == len(self._order):
                 self._begin_epoch(self._epoch + 1)
             drawn = min(self._batch - row, len(self._order) - self._position)
-            first = max(row, self._mine.start)
-            last = max(first, min(row + drawn, self._mine.stop))
+            first = max(row, self.mine.start)
+            last = max(first, min(row + drawn, self.mine.stop))
             place = self._position - row
             yield self._phase + self._context * self._numbers(place + first, place + last)
             self._position += drawn

@@ -33,6 +33,8 @@ class Evaluation:
     """Characters of the original text that these tokens stand for."""
     spelling: float = 0.0
     """Nats for what the vocabulary lacks, spelled byte by byte (see `judged`)."""
+    accuracy: float | None = None
+    """Share of answers that are right: whole ones, or masked tokens; None where none is given."""
 
     @property
     def perplexity(self) -> float:

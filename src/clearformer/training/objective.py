@@ -49,6 +49,9 @@ class Objective(Generic[C]):
     compiles = True
     """Whether the loss may be traced and compiled: it has no effect but its result."""
 
+    note = ""
+    """What must be known to read the figures of an evaluation; empty if they are the usual ones."""
+
     def __init__(self, configuration: C):
         self.configuration = configuration
 

@@ -5,10 +5,12 @@ from typing import Any
 
 from clearformer.models.kind import Configuration
 from clearformer.training.carried import CarriedNextToken
+from clearformer.training.masked_token import MaskedToken
 from clearformer.training.objective import Objective
 
 OBJECTIVES: Mapping[str, Callable[[Any], Objective[Any]]] = {
     "decoder": Objective,
+    "encoder": MaskedToken,
     "gru": CarriedNextToken,
     "lstm": CarriedNextToken,
     "rnn": CarriedNextToken,

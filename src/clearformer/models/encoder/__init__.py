@@ -1,0 +1,1 @@
+"""The encoder: a model that sees both sides of a blank."""
