@@ -37,12 +37,15 @@ def evaluate(
     """
     from clearformer.cli.opening import open_run
     from clearformer.cli.progress import Counter
+    from clearformer.training.objectives import objective_of
 
     with Counter("measuring") as counter, warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         trained = open_run(run, engine, device)
         found = trained.evaluate(text, context=context, encoding=encoding, progress=counter.show)
     notes = [str(warning.message) for warning in heard]
+    to_be_known = objective_of(trained.configuration).note
+    notes += [to_be_known] if to_be_known else []
     for note in notes:
         tell(note_of(note))
     if as_json:
@@ -53,6 +56,7 @@ def evaluate(
                 "bits_per_character": found.bits_per_character,
                 "tokens": found.tokens,
                 "characters": found.characters,
+                **({} if found.accuracy is None else {"accuracy": found.accuracy}),
                 "notes": notes,
             }
         )
@@ -63,4 +67,6 @@ def evaluate(
         "as undecided as among so many equally likely tokens"
     )
     click.echo(f"bits per character  {found.bits_per_character:.4f}")
+    if found.accuracy is not None:
+        click.echo(f"accuracy            {found.accuracy:.2%} of the answers are right")
     click.echo(f"measured over       {found.tokens:,} tokens")

@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,11 +15,22 @@ from clearformer.cli.output import (
     tell,
 )
 
+if TYPE_CHECKING:
+    from clearformer.generation.sampling import Sampling
+    from clearformer.runs.run import Run
+
+TOKENS = 300
+"""Written unless told otherwise: about a screen of characters."""
+
 
 @click.command(name="generate")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--prompt", default="", help="What the text begins with.")
-@click.option("--tokens", default=300, show_default=True, help="How many tokens to write.")
+@click.option(
+    "--prompt",
+    default="",
+    help="What the text begins with; for an encoder the text whose <mask>s are filled in.",
+)
+@click.option("--tokens", type=int, help=f"How many tokens to write.  [default: {TOKENS}]")
 @click.option(
     "--temperature",
     default=0.8,
@@ -36,7 +48,7 @@ from clearformer.cli.output import (
 def generate(
     run: Path,
     prompt: str,
-    tokens: int,
+    tokens: int | None,
     temperature: float,
     top_k: int | None,
     top_p: float | None,
@@ -52,6 +64,13 @@ def generate(
       clearformer generate runs/my-text --prompt "Once upon a time"
       clearformer generate runs/my-text --temperature 0 --tokens 100
       clearformer generate runs/my-text --top-p 0.9 --seed 7
+
+    An encoder does not write on: it fills in each <mask>, the one it is surest of first. A mask
+    stands for one token, so with a tokenizer of characters for one character: write <mask><mask>
+    for two. \\<mask> is the text <mask> itself.
+
+    \b
+      clearformer generate runs/my-encoder --prompt "The <mask> is red" --temperature 0
     """
     from clearformer.cli.opening import open_run
     from clearformer.engines.threads import threads_for_generation
@@ -59,6 +78,15 @@ def generate(
 
     sampling = Sampling(temperature, top_k, top_p)
     trained = open_run(run, engine, device)
+    if trained.fills:
+        if tokens is not None or no_cache:
+            raise click.UsageError(
+                "an encoder fills in as many tokens as there are masks, without a cache; leave out "
+                "--tokens and --no-cache"
+            )
+        _fill(trained, prompt, sampling, seed, as_json)
+        return
+    tokens = TOKENS if tokens is None else tokens
     prepared = trained.prompt(prompt, tokens)
     pieces = trained.stream(prepared, tokens, sampling, seed=seed, cached=not no_cache)
     for note in prepared.notes:
@@ -74,17 +102,35 @@ def generate(
                 click.echo(printable(piece), nl=False)
     seconds = time.perf_counter() - begun
     if as_json:
-        show_json(
-            {
-                "prompt": prompt,
-                "text": text,
-                "tokens": tokens,
-                "seconds": seconds,
-                "tokens_per_second": tokens / seconds if seconds else 0.0,
-                "seed": seed,
-                "notes": list(prepared.notes),
-            }
-        )
+        show_json(_document(prompt, text, tokens, seconds, seed, prepared.notes))
     else:
         click.echo()
         tell(f"{tokens:,} tokens, {tokens / max(seconds, 1e-9):,.0f} a second")
+
+
+def _fill(run: "Run", text: str, sampling: "Sampling", seed: int | None, as_json: bool) -> None:
+    from clearformer.runs.filling import filled
+
+    begun = time.perf_counter()
+    found = filled(run, text, sampling, seed)
+    seconds = time.perf_counter() - begun
+    for note in found.notes:
+        tell(note_of(note))
+    if as_json:
+        show_json(_document(text, found.text, found.tokens, seconds, seed, found.notes))
+    else:
+        click.echo(printable(found.text))
+
+
+def _document(
+    prompt: str, text: str, tokens: int, seconds: float, seed: int | None, notes: tuple[str, ...]
+) -> dict[str, object]:
+    return {
+        "prompt": prompt,
+        "text": text,
+        "tokens": tokens,
+        "seconds": seconds,
+        "tokens_per_second": tokens / seconds if seconds else 0.0,
+        "seed": seed,
+        "notes": list(notes),
+    }

@@ -70,7 +70,7 @@ def filled(run: "Run", text: str, sampling: Sampling, seed: int | None = None) -
         TextError: there is no mask in the text.
     """
     reader, ids = read_with_masks(run, text)
-    notes, count = run.unknown_notes(text), 0
+    found: dict[int, int] = {}
     with threads_for_generation(run.configuration.parameter_count):
         for position, id in fill(
             run.model,
@@ -81,9 +81,9 @@ def filled(run: "Run", text: str, sampling: Sampling, seed: int | None = None) -
             rng=np.random.default_rng(seed),
             never=run.tokenizer.control_ids,
         ):
-            ids[position] = id
-            count += 1
-    return Filled(run.tokenizer.decode(ids.tolist()), count, notes)
+            found[position] = id
+    in_order = [found[position] for position in sorted(found)]
+    return Filled(reader.filled(text, in_order), len(found), run.unknown_notes(text))
 
 
 def candidates(run: "Run", text: str, most: int) -> tuple[Blank, ...]:

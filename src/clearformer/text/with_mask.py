@@ -2,7 +2,7 @@ r"""A tokenizer that also reads `<mask>`: one id more, for a token that is to be
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -43,19 +43,17 @@ class WithMask:
 
     def encode(self, text: str) -> Ids:
         """Ids of `text`, with the mask where `<mask>` is written."""
-        pieces = pieces_between_masks(text)
         parts: list[Ids] = []
-        for number, piece in enumerate(pieces):
+        for number, piece in enumerate(self._pieces(text)):
             if number:
                 parts.append(np.array([self.mask], id_type(self.vocabulary_size)))
-            before, after = number > 0, number < len(pieces) - 1
-            parts.append(self.tokenizer.encode(_BESIDE[self.kind](piece, before, after)))
+            parts.append(self.tokenizer.encode(piece))
         return np.concatenate(parts).astype(id_type(self.vocabulary_size))
 
     def unknown(self, text: str) -> dict[str, int]:
         """Each piece of `text` that the vocabulary lacks with its count; masks are known."""
         counts: Counter[str] = Counter()
-        for piece in pieces_between_masks(text):
+        for piece in self._pieces(text):
             counts.update(self.tokenizer.unknown(piece))
         return dict(counts)
 
@@ -76,6 +74,31 @@ class WithMask:
             before = id
         return raw.decode("utf-8", "replace")
 
+    def filled(self, text: str, ids: Iterable[int]) -> str:
+        """`text` with a token in the place of each mask, one after another; the rest as written.
+
+        Also what the vocabulary lacks stays as it was written.
+        """
+        raw, before, tokens = bytearray(), None, iter(ids)
+
+        def put(spelled: bytes, first: int, last: int) -> None:
+            nonlocal before, raw
+            raw += b"" if before is None else self.joint(before, first).encode("utf-8")
+            raw += spelled
+            before = last
+
+        for number, piece in enumerate(self._pieces(text)):
+            if number:
+                id = next(tokens)
+                put(self.token_bytes(id), id, id)
+            known = self.tokenizer.encode(piece).tolist()
+            spelled = piece.encode("utf-8", "surrogatepass")
+            if known:
+                put(spelled, known[0], known[-1])
+            else:
+                raw += spelled
+        return raw.decode("utf-8", "replace")
+
     def token_text(self, id: int) -> str:
         """What a person is shown for one token."""
         return MASK if id == self.mask else self.tokenizer.token_text(id)
@@ -87,11 +110,18 @@ class WithMask:
     def joint(self, previous: int, following: int) -> str:
         """The text that is implied between two tokens; a mask is like an unknown word."""
         like = max(self.control_ids, default=0)
-        return self.tokenizer.joint(*(like if id == self.mask else id for id in (previous, following)))
+        last, next = (like if id == self.mask else id for id in (previous, following))
+        return self.tokenizer.joint(last, next)
 
     def to_json(self) -> dict[str, object]:
         """That of the tokenizer."""
         return self.tokenizer.to_json()
+
+    def _pieces(self, text: str) -> list[str]:
+        """What stands before, between and after the masks, but for what belongs to a mask."""
+        pieces, beside = pieces_between_masks(text), _BESIDE[self.kind]
+        last = len(pieces) - 1
+        return [beside(piece, n > 0, n < last) for n, piece in enumerate(pieces)]
 
 
 def pieces_between_masks(text: str) -> list[str]:

@@ -284,6 +284,7 @@ class Session:
                 "validation_loss": evaluation.loss,
                 "validation_perplexity": evaluation.perplexity,
                 "bits_per_character": evaluation.bits_per_character,
+                **({} if evaluation.accuracy is None else {"accuracy": evaluation.accuracy}),
                 "seconds": self.loop.seconds,
             }
         )
