@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from clearformer.models.decoder import Decoder
+from clearformer.models.encoder.model import Encoder
 from clearformer.models.linear import Unchanged
 from clearformer.models.recurrent.model import RecurrentModel
+from clearformer.models.stack import Stack
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ def anatomy_of(model: Any) -> Anatomy:
     return _ANATOMIES[type(model)](model)
 
 
-def _of_decoder(model: Decoder) -> Anatomy:
+def _of_stack(model: Stack) -> Anatomy:
     block = model.blocks[0]
     norms = {"norm_1": block.norm_1, "norm_2": block.norm_2, "norm": model.norm}
     vocabulary, embed = model.embedding.table.shape
@@ -65,6 +67,7 @@ def _of_recurrent(model: RecurrentModel) -> Anatomy:
 
 
 _ANATOMIES: Mapping[type, Callable[[Any], Anatomy]] = {
-    Decoder: _of_decoder,
+    Decoder: _of_stack,
+    Encoder: _of_stack,
     RecurrentModel: _of_recurrent,
 }

@@ -123,7 +123,7 @@ def _weights(page: Page, stage: Stage) -> Iterator[Line]:
     masked = None if page.masked is None else page.masked & (values == 0)
     table = Table(page.labels, page.labels, values, masked, axis="key", sums=True, strong=True)
     yield from table_lines(table, page.width)
-    yield from strongest(page, len(values) - 1)
+    yield from strongest(page, page.place)
     yield from why_divide(page)
 
 
@@ -148,10 +148,10 @@ def _logits(page: Page, stage: Stage) -> Iterator[Line]:
     if size <= SMALL_VOCABULARY:
         picked = np.arange(size)
     else:
-        picked = np.argsort(-values[-1], kind="stable")[:LIKELIEST]
+        picked = np.argsort(-values[page.place], kind="stable")[:LIKELIEST]
         yield from page.prose(
-            f"{LIKELIEST} of {size:,} columns: those with the highest scores after "
-            f"“{page.labels[-1]}”.",
+            f"{LIKELIEST} of {size:,} columns: those with the highest scores "
+            f"{'after' if page.facts.ahead else 'at'} “{page.labels[page.place]}”.",
             "note",
         )
     table = Table(
@@ -179,12 +179,12 @@ def _probabilities(page: Page, stage: Stage) -> Iterator[Line]:
 
 
 def _predictions(page: Page, values: np.ndarray) -> Iterator[Line]:
-    """For each token: what the model expected next, and what came."""
+    """For each token: what the model expected, and what came, or stands there."""
     at = max(2, *(cell_width(_short(token)) for token in page.labels), 0)
     room = min(12, (page.width - len(TABLE_INDENT) - at - 31) // 2)  # of a predicted token
-    head = (
-        f"{left('at', at)}  {left('likeliest', room + 7)}  {left('what came', room + 7)}  its rank"
-    )
+    ahead, size = page.facts.ahead, values.shape[1]
+    told = "what came" if ahead else "what is there"
+    head = f"{left('at', at)}  {left('likeliest', room + 7)}  {left(told, room + 7)}  its rank"
     yield (Segment(TABLE_INDENT + head, "faint"),)
     ids = page.table(page.trace.stage("ids")).tolist()
     for row in pick(len(values), MOST_TOKENS):
@@ -195,8 +195,8 @@ def _predictions(page: Page, values: np.ndarray) -> Iterator[Line]:
             Segment(TABLE_INDENT + left(_short(page.labels[row]), at), "label"),
             Segment(_token_share(page, values[row], int(values[row].argmax()), room), "strong"),
         ]
-        if row + 1 < len(values):
-            next = ids[row + 1]
+        if row + ahead < len(values) and ids[row + ahead] < size:  # no probability is of a mask
+            next = ids[row + ahead]
             rank = 1 + int((values[row] > values[row, next]).sum())
             line.append(Segment(_token_share(page, values[row], next, room), "number"))
             line.append(Segment(f"  {rank:>8,}", "number"))

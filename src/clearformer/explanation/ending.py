@@ -25,14 +25,14 @@ EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
 def heads_at_a_glance(page: Page) -> Iterator[Line]:
-    """Where the last token looks most, in every head that the trace holds."""
+    """Where the token whose prediction is told of looks most, in every head of the trace."""
     layers = page.facts.layers if page.trace.subject.layer is None else 1
     heads = page.facts.heads if page.trace.subject.head is None else 1
     if layers * heads == 1:
         return
     yield from page.prose(
-        f"Every head looks in its own way. What “{page.labels[-1]}”, the last token, takes most "
-        "from: position, token and weight."
+        f"Every head looks in its own way. What {page.placed} takes most from: position, token "
+        "and weight."
     )
     rows = list(_heads(page))
     for layer, head, weights in rows[:MOST_HEADS]:
@@ -47,7 +47,7 @@ def heads_at_a_glance(page: Page) -> Iterator[Line]:
 
 
 def _heads(page: Page) -> Iterator[tuple[int, int, np.ndarray]]:
-    """Layer, head and the weights (key,) of the last token."""
+    """Layer, head and the weights (key,) of that token."""
     for layer in range(page.facts.layers):
         name = f"blocks.{layer}.attention.weights"
         if name in page.trace:
@@ -55,7 +55,7 @@ def _heads(page: Page) -> Iterator[tuple[int, int, np.ndarray]]:
             tables = stage.values[0] if "head" in stage.axes else stage.values
             first = page.trace.subject.head or 0
             for head, table in enumerate(tables):
-                yield layer, first + head, table[-1]
+                yield layer, first + head, table[page.place]
 
 
 def next_tokens(page: Page) -> Iterator[Line]:
@@ -86,7 +86,7 @@ def _before(page: Page) -> list[float]:
     """What the probabilities of the listed tokens were without the edits."""
     if page.trace.before is None:
         return []
-    now = page.trace.stage("probabilities").values[0, -1]
+    now = page.trace.stage("probabilities").values[0, page.place]
     order = np.argsort(-now, kind="stable")[: len(page.trace.next)]
     return [float(page.trace.before[id]) for id in order]
 

@@ -1,6 +1,7 @@
 """`explain`: one sentence through every step of a model."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,11 @@ from clearformer.explanation.lesson import lesson
 from clearformer.explanation.subject import Subject, showing
 from clearformer.explanation.trace import Trace
 from clearformer.training.memory import in_words
+
+NO_MASK = (
+    "there is no <mask> here, so the prediction shown is that for the place of the last token, "
+    "which the model sees; write <mask> for a token that it is to guess"
+)
 
 if TYPE_CHECKING:
     from clearformer.runs.run import Run
@@ -81,7 +87,8 @@ def explain(
             seed=0 if seed is None else seed,
         )
     else:
-        if causal:  # as a trained decoder is; saying so does no harm
+        run = _opened(run)
+        if causal is not None and causal != run.fills:  # as it is; saying so does no harm
             of_lesson["causal"] = None
         given = [name for name, value in of_lesson.items() if value is not None]
         if given:
@@ -95,12 +102,14 @@ def explain(
     return subject.trace(as_edits(edits))
 
 
-def _of_run(run: "Run | str | Path", sentence: str) -> Subject:
+def _opened(run: "Run | str | Path") -> "Run":
     from clearformer.runs.run import Run, load
 
-    if not isinstance(run, Run):
-        run = load(run)
-    if not len(run.tokenizer.encode(sentence)):
+    return run if isinstance(run, Run) else load(run)
+
+
+def _of_run(run: "Run", sentence: str) -> Subject:
+    if not len(run.reader.encode(sentence)):
         raise TextError("nothing in the sentence is in this model's vocabulary; try other words")
     ids, notes = run.prompt(sentence).ids, run.unknown_notes(sentence)
     context = run.configuration.sees
@@ -111,9 +120,12 @@ def _of_run(run: "Run | str | Path", sentence: str) -> Subject:
             f"are the last {context}",
         )
         ids = ids[-context:]
-    return Subject(
-        run.model, run.tokenizer, ids, sentence, notes=notes, path=run.path, step=run.step
+    subject = Subject(
+        run.model, run.reader, ids, sentence, notes=notes, path=run.path, step=run.step
     )
+    if run.fills and not subject.masks:
+        return replace(subject, notes=(*notes, NO_MASK))
+    return subject
 
 
 def _require_memory(subject: Subject) -> None:

@@ -1,13 +1,14 @@
 """What kind of model it is, as far as the words of an explanation depend on it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from clearformer import ops
 from clearformer.explanation.subject import Subject
 from clearformer.models.decoder import Decoder
 from clearformer.models.embedding import ScaledEmbedding, TiedOutput
+from clearformer.models.encoder.model import Encoder
 from clearformer.models.feed_forward import FeedForward
 from clearformer.models.linear import Unchanged
 from clearformer.models.norms import LayerNorm
@@ -35,6 +36,8 @@ class CommonFacts:
     """Whether embedding rows are multiplied with √embed."""
     tied: bool
     trained: bool
+    ahead: int
+    """How far ahead of a token its prediction is: 1 for the next token, 0 for the token itself."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class RecurrentFacts(CommonFacts):
 
 @dataclass(frozen=True)
 class Facts(CommonFacts):
-    """Of a decoder."""
+    """Of a decoder or an encoder."""
 
     width: int
     positions: int | None
@@ -103,7 +106,14 @@ def _of_decoder(subject: Subject) -> Facts:
         activation=_activation(feed_forward),
         causal=attention.causal,
         trained=subject.path is not None,
+        ahead=1,
     )
+
+
+def _of_encoder(subject: Subject) -> Facts:
+    """The mask is none of the vocabulary."""
+    facts = _of_decoder(subject)
+    return replace(facts, vocabulary=facts.vocabulary - 1, ahead=0)
 
 
 def _of_recurrent(subject: Subject) -> RecurrentFacts:
@@ -118,6 +128,7 @@ def _of_recurrent(subject: Subject) -> RecurrentFacts:
         scaled=isinstance(model.embedding, ScaledEmbedding),
         tied=isinstance(model.output, TiedOutput),
         trained=subject.path is not None,
+        ahead=1,
         cell=_CELLS[type(model.layers[0])],
         reset="before" if isinstance(model.layers[0], ResetFirstGRULayer) else "after",
     )
@@ -132,6 +143,7 @@ _CELLS: Mapping[type, str] = {
 
 _READERS: Mapping[type, Callable[[Subject], CommonFacts]] = {
     Decoder: _of_decoder,
+    Encoder: _of_encoder,
     RecurrentModel: _of_recurrent,
 }
 

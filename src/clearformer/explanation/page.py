@@ -62,6 +62,18 @@ class Page:
         """The tokens as they are shown."""
         return tuple(visible(token) for token in self.trace.tokens)
 
+    @property
+    def place(self) -> int:
+        """The position whose prediction is told of."""
+        return self.trace.subject.place
+
+    @property
+    def placed(self) -> str:
+        """The token at it, and which one that is."""
+        masks = self.trace.subject.masks
+        which = "the last token" if not masks else "the first" if len(masks) > 1 else ""
+        return f"“{self.labels[self.place]}”, {which}," if which else f"“{self.labels[self.place]}”"
+
     def block(self, within: str) -> str:
         """The full name of a stage of the chosen layer."""
         return f"{self.trace.subject.anatomy.part}.{self.layer}.{within}"

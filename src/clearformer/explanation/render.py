@@ -104,8 +104,9 @@ def _closing(page: Page) -> Iterator[Line]:
         yield from _heading(page, story.glance_title)
         yield ()
         yield from glance
-    yield from _heading(page, f"After “{shortened(page.labels[-1], 20)}”: the most likely tokens")
+    yield from _heading(page, story.result_title(page))
     yield ()
     yield from next_tokens(page)
+    yield from story.more_results(page)
     yield ()
     yield from story.after(page)

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
 from clearformer.explanation.axes import split_name
-from clearformer.explanation.lines import Line, visible
+from clearformer.explanation.lines import Line, shortened, visible
 from clearformer.explanation.page import Page
 from clearformer.explanation.trace import Stage
 from clearformer.explanation.wording import Wording
@@ -20,6 +20,8 @@ class Story(ABC):
 
     glance_title = ""
     """Above what `glance` shows."""
+    end_title = "The next token"
+    """Above the stages after the last layer."""
 
     @abstractmethod
     def model(self, page: Page) -> str:
@@ -32,6 +34,14 @@ class Story(ABC):
     @abstractmethod
     def words(self, page: Page, within: str) -> Wording:
         """What a stage does, and its formula."""
+
+    def result_title(self, page: Page) -> str:
+        """Above the most likely tokens."""
+        return f"After “{shortened(page.labels[-1], 20)}”: the most likely tokens"
+
+    def more_results(self, page: Page) -> Iterator[Line]:
+        """What else was predicted; mostly nothing."""
+        return iter(())
 
     @abstractmethod
     def glance(self, page: Page) -> Iterator[Line]:
@@ -46,7 +56,7 @@ class Story(ABC):
         block, within = split_name(stage.name)
         if block is not None:
             return self.layer(page, within)
-        return "The next token" if within in END else "Text becomes numbers"
+        return self.end_title if within in END else "Text becomes numbers"
 
     def part(self, page: Page) -> str:
         """Which layer is shown; empty if it is the only one."""

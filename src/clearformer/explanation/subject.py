@@ -18,6 +18,7 @@ from clearformer.explanation.trace import NamedArray, Stage, StageError, Trace
 from clearformer.models.tap import Recorder
 from clearformer.tensor import Tensor
 from clearformer.text.tokenizer import Tokenizer
+from clearformer.text.with_mask import WithMask
 
 NEXT = 10
 """So many of the most likely next tokens are listed."""
@@ -59,6 +60,18 @@ class Subject:
         """The text of one token."""
         return self.tokenizer.token_text(id)
 
+    @cached_property
+    def masks(self) -> tuple[int, ...]:
+        """The positions of tokens that are to be guessed; only an encoder has any."""
+        if not isinstance(self.tokenizer, WithMask):
+            return ()
+        return tuple(n for n, id in enumerate(self.ids) if id == self.tokenizer.mask)
+
+    @property
+    def place(self) -> int:
+        """The position whose prediction is told of: of the first mask, else the last one."""
+        return self.masks[0] if self.masks else len(self.ids) - 1
+
     def trace(self, edits: Edits = ()) -> Trace:
         """Runs the model and keeps what it does on the way.
 
@@ -68,7 +81,7 @@ class Subject:
         """
         before = None
         if edits:
-            before = self.trace()["probabilities"][0, -1]
+            before = self.trace()["probabilities"][0, self.place]
         listener = _Listener(self, edits)
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):  # edits may do anything
             ids = listener("ids", np.array([self.ids], np.int64))
@@ -79,7 +92,7 @@ class Subject:
         return Trace(
             self,
             (Stage("tokens", STAGE_AXES["tokens"], tokens), *listener.stages),
-            self._most_likely(probabilities[0, -1]),
+            self.most_likely(probabilities[0, self.place]),
             edits,
             before,
         )
@@ -90,7 +103,8 @@ class Subject:
             raise ConfigurationError(f"ids are between 0 and {last} in this vocabulary")
         return ids
 
-    def _most_likely(self, probabilities: np.ndarray) -> tuple[tuple[str, float], ...]:
+    def most_likely(self, probabilities: np.ndarray) -> tuple[tuple[str, float], ...]:
+        """The likeliest of probabilities (vocab,), as texts, the likeliest first."""
         order = np.argsort(-probabilities, kind="stable")[:NEXT]
         return tuple((self.token(int(id)), float(probabilities[id])) for id in order)
 

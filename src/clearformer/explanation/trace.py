@@ -96,7 +96,8 @@ class Trace:
         self.stages = stages
         """In the order in which they happened."""
         self.next = next
-        """The most likely next tokens and their probabilities, the likeliest first."""
+        """The most likely next tokens and their probabilities, the likeliest first; of an encoder
+        those for the first mask, or for the place of the last token if there is no mask."""
         self.edits = edits
         """What was replaced."""
         self.before = before
@@ -168,8 +169,17 @@ class Trace:
 
         return plain(render(self, width, layer, head))
 
+    @property
+    def masks(self) -> dict[int, tuple[tuple[str, float], ...]]:
+        """For the position of each mask the most likely tokens, the likeliest first."""
+        probabilities = self["probabilities"][0]
+        return {
+            place: self.subject.most_likely(np.asarray(probabilities[place]))
+            for place in self.subject.masks
+        }
+
     def to_json(self) -> dict[str, Any]:
-        """A document for strict JSON: tokens, ids, stages, next and notes.
+        """A document for strict JSON: tokens, ids, stages, next and notes; of masks, each one's.
 
         Numbers are exact. What JSON cannot write is null: −∞ in `masked_scores`, and whatever an
         edit has made infinite or not a number.
@@ -178,12 +188,15 @@ class Trace:
             "tokens": list(self.tokens),
             "ids": list(self.ids),
             "stages": [stage.to_json() for stage in self.stages],
-            "next": [
-                {"token": token, "probability": p if isfinite(p) else None}
-                for token, p in self.next
-            ],
+            "next": _shares(self.next),
+            **({"masks": self._masks_to_json()} if self.subject.masks else {}),
             "notes": list(self.notes),
         }
+
+    def _masks_to_json(self) -> list[dict[str, Any]]:
+        return [
+            {"position": place, "candidates": _shares(found)} for place, found in self.masks.items()
+        ]
 
     def __str__(self) -> str:
         return self.text()
@@ -201,6 +214,10 @@ def _nearest(name: str, names: list[str]) -> list[str]:
     spelled = get_close_matches(name, names, 3, cutoff=0.7)
     found = dict.fromkeys([*ending, *spelled, *(last[word] for word in words)])
     return list(found)[:3] or names[:3]
+
+
+def _shares(found: Iterable[tuple[str, float]]) -> list[dict[str, Any]]:
+    return [{"token": token, "probability": p if isfinite(p) else None} for token, p in found]
 
 
 def _strict(values: np.ndarray) -> Any:

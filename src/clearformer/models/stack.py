@@ -1,4 +1,4 @@
-"""A stack of blocks between an embedding and the scores: what decoder and encoder have in common."""
+"""Blocks between an embedding and the scores: what decoder and encoder have in common."""
 
 from dataclasses import dataclass
 

@@ -25,8 +25,7 @@ class EncoderConfiguration(ModelConfiguration):
 
     @property
     def mask(self) -> int:
-        """The id of the mask: the first beyond the tokenizer's vocabulary, so the vocabulary's
-        size."""
+        """The id of the mask, the first beyond those of the tokenizer: the vocabulary's size."""
         return self.vocabulary
 
     @property
