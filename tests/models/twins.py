@@ -11,7 +11,9 @@ from clearformer.models.configuration import ModelConfiguration
 Parameters = dict[str, Tensor]
 
 
-def logits(configuration: ModelConfiguration, p: Parameters, ids: Tensor) -> Tensor:
+def logits(
+    configuration: ModelConfiguration, p: Parameters, ids: Tensor, causal: bool = True
+) -> Tensor:
     """(batch, seq) ids → (batch, seq, vocab) scores."""
     c = configuration.completed
     table = p["embedding.table"]
@@ -22,10 +24,12 @@ def logits(configuration: ModelConfiguration, p: Parameters, ids: Tensor) -> Ten
         x = x + waves(ids.shape[1], c.embed).to(x.dtype)
     for n in range(c.layers):
         block = f"blocks.{n}"
-        x = x + _attention(c, p, f"{block}.attention", _norm(c, p, f"{block}.norm_1", x))
+        x = x + _attention(
+            c, p, f"{block}.attention", _norm(c, p, f"{block}.norm_1", x), causal
+        )
         x = x + _feed_forward(c, p, f"{block}.feed_forward", _norm(c, p, f"{block}.norm_2", x))
     x = _norm(c, p, "norm", x)
-    return x @ (table.T if c.tied else p["output.linear.weight"])
+    return x @ (table[: c.vocabulary].T if c.tied else p["output.linear.weight"])
 
 
 def waves(length: int, embed: int) -> Tensor:
@@ -59,7 +63,9 @@ def _norm(c: ModelConfiguration, p: Parameters, name: str, x: Tensor) -> Tensor:
     return functional.layer_norm(x, (c.embed,), p[f"{name}.gain"], p[f"{name}.bias"], 1e-5)
 
 
-def _attention(c: ModelConfiguration, p: Parameters, name: str, x: Tensor) -> Tensor:
+def _attention(
+    c: ModelConfiguration, p: Parameters, name: str, x: Tensor, causal: bool
+) -> Tensor:
     batch, seq, _ = x.shape
     width = c.embed // c.heads
 
@@ -72,7 +78,7 @@ def _attention(c: ModelConfiguration, p: Parameters, name: str, x: Tensor) -> Te
     if c.positions == "rotary":
         query, key = turned(query), turned(key)
     mixed = functional.scaled_dot_product_attention(
-        query, key, value, is_causal=True, enable_gqa=True
+        query, key, value, is_causal=causal, enable_gqa=True
     )
     return _linear(p, f"{name}.output", mixed.transpose(1, 2).reshape(batch, seq, c.embed))
 
