@@ -26,7 +26,7 @@ def test_without_a_mask_it_is_the_tokenizer(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_mask_takes_the_place_of_exactly_one_token(kind):
     """Wherever in the text: the ids around it are those of the text with the token."""
-    with_mask, text = reader(kind), "The cat sat on the mat, the dog ran. 猫は猫である。 It is."
+    with_mask, text = reader(kind), "The cat sat on the mat, the dog ran. 猫は猫である。 It is"
     whole = with_mask.tokenizer.encode(text).tolist()
     for place in range(len(whole)):
         hidden = [*whole[:place], with_mask.mask, *whole[place + 1 :]]

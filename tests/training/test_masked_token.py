@@ -148,6 +148,7 @@ def test_the_share_that_is_masked_is_a_dial():
     assert replace(prepared.model, masked=0.5) == prepared.model
 
 
+@pytest.mark.long
 def test_the_loss_is_compiled_as_it_is():
     pytest.importorskip("torch", reason="compiling needs PyTorch (extra torch)")
     from clearformer.engines.torch.compiling import obstacle

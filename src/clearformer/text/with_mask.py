@@ -77,9 +77,11 @@ class WithMask:
     def filled(self, text: str, ids: Iterable[int]) -> str:
         """`text` with a token in the place of each mask, one after another; the rest as written.
 
-        Also what the vocabulary lacks stays as it was written.
+        Also what the vocabulary lacks stays as it was written. Where a space stood before a mask
+        and the byte pair in its place begins with none, the space stays.
         """
-        raw, before, tokens = bytearray(), None, iter(ids)
+        raw, before, tokens, written = bytearray(), None, iter(ids), ""
+        whole = pieces_between_masks(text)
 
         def put(spelled: bytes, first: int, last: int) -> None:
             nonlocal before, raw
@@ -90,7 +92,10 @@ class WithMask:
         for number, piece in enumerate(self._pieces(text)):
             if number:
                 id = next(tokens)
-                put(self.token_bytes(id), id, id)
+                token = self.token_bytes(id)
+                gone = self.kind == "bytepair" and written.endswith(" ")
+                put(b" " * (gone and not token.startswith(b" ")) + token, id, id)
+            written = whole[number]
             known = self.tokenizer.encode(piece).tolist()
             spelled = piece.encode("utf-8", "surrogatepass")
             if known:
