@@ -71,6 +71,9 @@ TWO = [
     ("lstm stopped", "command", [[*LSTM, "--out", "lstm-stopped"], CTRL_C]),
     ("lstm copied", "copy", ["lstm-stopped", "lstm-on-1", "lstm-on-2"]),
     ("lstm on 2", "command", [["train", "--resume", "--out", "lstm-on-2", "--json"]]),
+    *((f"encoder-{how}", "command", [[*TRAIN, "--model", "encoder", "--out", f"encoder-{how}",
+                                      "--parallel", how, "--json"]])
+      for how in ("replicate", "shard")),
     *((name, "command", [arguments, accident])
       for name, (arguments, accident, _) in FAULTS.items()),
     ("no log", "last", [[*TRAIN, "--out", "a"], "the log cannot be written"]),

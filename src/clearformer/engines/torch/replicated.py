@@ -31,7 +31,7 @@ class Replicated(Learner):
         self._worker.last = last
         return super().loss_and_gradients(*arrays, last=last, **options)
 
-    def spread(self, function: Callable[[Any], float], items: Iterable[Any]) -> list[float]:
+    def spread(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         """`function(item)` for each item, in order; the ranks share them out."""
         return over_ranks(function, items)
 

@@ -153,10 +153,10 @@ class Sharded:
         """Runs `function` on every piece."""
         return [function(piece) for piece in self.pieces]
 
-    def spread(self, function: Callable[[Any], float], items: Iterable[Any]) -> list[float]:
+    def spread(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         """`function(item)` for each item, in order; the ranks share them out."""
 
-        def unrecorded(item: Any) -> float:
+        def unrecorded(item: Any) -> Any:
             with torch.no_grad():
                 return function(item)
 
