@@ -29,6 +29,14 @@ def test_training_tells_what_it_reached(command, text_file, tmp_path):
     assert document["steps"] == 12
     assert document["tokens_seen"] == 12 * 4 * 2
     assert "encoder" in shown.err
+    assert any("cannot be compared" in note for note in document["notes"])
+
+
+def test_training_shows_what_is_filled_in_and_how_to_ask(command, text_file, tmp_path):
+    shown = command("train", text_file, "--model", "encoder", *TINY, "--out", tmp_path / "run")
+    assert "What it fills in after 12 steps" in shown.out
+    assert "cannot be compared" in shown.out
+    assert "with a <mask>" in shown.out
 
 
 def test_generate_fills_in_and_prints_the_text_alone(command, encoder):

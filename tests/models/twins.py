@@ -24,9 +24,7 @@ def logits(
         x = x + waves(ids.shape[1], c.embed).to(x.dtype)
     for n in range(c.layers):
         block = f"blocks.{n}"
-        x = x + _attention(
-            c, p, f"{block}.attention", _norm(c, p, f"{block}.norm_1", x), causal
-        )
+        x = x + _attention(c, p, f"{block}.attention", _norm(c, p, f"{block}.norm_1", x), causal)
         x = x + _feed_forward(c, p, f"{block}.feed_forward", _norm(c, p, f"{block}.norm_2", x))
     x = _norm(c, p, "norm", x)
     return x @ (table[: c.vocabulary].T if c.tied else p["output.linear.weight"])
@@ -63,9 +61,7 @@ def _norm(c: ModelConfiguration, p: Parameters, name: str, x: Tensor) -> Tensor:
     return functional.layer_norm(x, (c.embed,), p[f"{name}.gain"], p[f"{name}.bias"], 1e-5)
 
 
-def _attention(
-    c: ModelConfiguration, p: Parameters, name: str, x: Tensor, causal: bool
-) -> Tensor:
+def _attention(c: ModelConfiguration, p: Parameters, name: str, x: Tensor, causal: bool) -> Tensor:
     batch, seq, _ = x.shape
     width = c.embed // c.heads
 

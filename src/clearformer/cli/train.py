@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,9 @@ from clearformer.engines.ranks import command_here
 from clearformer.models.configuration import SIZES
 from clearformer.models.kinds import DEFAULT, KINDS
 from clearformer.training.options import TrainingOptions
+
+if TYPE_CHECKING:
+    from clearformer.runs.run import Run
 
 
 @click.command(name="train", cls=SectionedCommand)
@@ -96,6 +99,7 @@ def train(
     from clearformer.cli.progress import TrainingDisplay
     from clearformer.engines.ranks import rank_here
     from clearformer.runs.train import train as train_run
+    from clearformer.training.objectives import objective_of
 
     with TrainingDisplay() as display:
         run = train_run(
@@ -113,16 +117,21 @@ def train(
         )
     if rank_here():
         return  # the first of several processes tells of the run
-    summary = run.summary or {}
+    summary, note = run.summary or {}, objective_of(run.configuration).note
+    if note and summary["validation_loss"] is not None:
+        summary = {**summary, "notes": [*summary["notes"], note]}
     if as_json:
         show_json(summary)
         return
-    _show(summary, display.last_sample, run.path, given["minutes"])
+    _show(summary, display.last_sample, run, given["minutes"])
 
 
-def _show(summary: dict[str, Any], sample: str, path: Path, minutes: float | None) -> None:
+def _show(summary: dict[str, Any], sample: str, run: "Run", minutes: float | None) -> None:
+    from clearformer.training.objectives import objective_of
+
+    does = "fills in" if run.fills else "writes"
     if sample:  # a finished run that was resumed has written before
-        click.echo(f"\nWhat it writes after {summary['steps']:,} steps:\n")
+        click.echo(f"\nWhat it {does} after {summary['steps']:,} steps:\n")
         for line in printable(sample).splitlines():
             click.echo(f"    {line}")
     loss = summary["validation_loss"]
@@ -132,10 +141,13 @@ def _show(summary: dict[str, Any], sample: str, path: Path, minutes: float | Non
             f"{perplexity_in_words(summary['validation_perplexity'])},\n"
             f"{summary['bits_per_character']:.3f} bits per character."
         )
-    name = quote(printable(str(path)))
-    click.echo(f"\nThe run is in {printable(str(path))}. Next:\n")
-    click.echo(f'    clearformer generate {name} --prompt "…"')
-    click.echo(f'    clearformer explain --run {name} "a sentence of yours"')
+        if note := objective_of(run.configuration).note:
+            click.echo(f"note: {note}")
+    path, mask = printable(str(run.path)), " with a <mask>" if run.fills else ""
+    name = quote(path)
+    click.echo(f"\nThe run is in {path}. Next:\n")
+    click.echo(f'    clearformer generate {name} --prompt "…{mask}"')
+    click.echo(f'    clearformer explain --run {name} "a sentence of yours{mask}"')
     click.echo(f"    clearformer evaluate {name}")
     longer = f"--minutes {2 * minutes:g}" if minutes else f"--steps {2 * summary['steps']}"
     click.echo(f"    {command_here()} train --resume --out {name} {longer}")
