@@ -22,8 +22,8 @@ MAY_KNOW = {
     "compare": {"errors", "tensor"},
     "corpora": {"engines", "errors", "text", "training"},
     "runs": {
-        "corpora", "engines", "errors", "explanation", "generation", "models", "text", "training",
-        "version",
+        "compare", "corpora", "engines", "errors", "explanation", "generation", "models", "text",
+        "training", "version",
     },
     "verification": {"engines", "errors", "models", "ops", "tensor", "text", "training"},
     "explanation": {"engines", "errors", "models", "ops", "runs", "tensor", "text", "training"},
@@ -31,7 +31,8 @@ MAY_KNOW = {
         "corpora", "engines", "errors", "models", "ops", "runs", "tensor", "text", "training",
     },
 }  # fmt: skip
-"""`runs` and `explanation` know each other, inside functions: `run.explain`, `explain(run=…)`."""
+"""`runs` and `explanation` know each other, inside functions: `run.explain`, `explain(run=…)`. Of
+`compare`, `runs` knows the tasks, which know nothing above `tensor`."""
 
 OF_ENGINES = {
     "ops": {"dispatch"},

@@ -31,7 +31,7 @@ def test_the_shell_accepts_the_script(command, shell):
 @pytest.mark.parametrize(
     "typed, proposed",
     [
-        ("clearformer tr", {"train"}),
+        ("clearformer trai", {"train"}),
         ("clearformer e", {"evaluate", "explain"}),
         ("clearformer train --lay", {"--layers"}),
         ("clearformer generate --top", {"--top-k", "--top-p"}),

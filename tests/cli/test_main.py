@@ -32,6 +32,7 @@ FLAGS = {
         *("--prompt", "--tokens", "--temperature", "--top-k", "--top-p", "--seed", "--no-cache"),
         "--json",
     ),
+    "translate": ("--beam", "--engine", "--device", "--json"),
     "evaluate": ("--context", "--json"),
     "explain": (
         *("--run", "--embed", "--heads", "--projections", "--causal", "--no-causal", "--layer"),

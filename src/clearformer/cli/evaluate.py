@@ -54,9 +54,9 @@ def evaluate(
                 "loss": found.loss,
                 "perplexity": found.perplexity,
                 "bits_per_character": found.bits_per_character,
+                "accuracy": found.accuracy,
                 "tokens": found.tokens,
                 "characters": found.characters,
-                **({} if found.accuracy is None else {"accuracy": found.accuracy}),
                 "notes": notes,
             }
         )
@@ -68,5 +68,6 @@ def evaluate(
     )
     click.echo(f"bits per character  {found.bits_per_character:.4f}")
     if found.accuracy is not None:
-        click.echo(f"accuracy            {found.accuracy:.2%} of the answers are right")
+        right = "masked tokens were guessed right" if trained.fills else "answers are right"
+        click.echo(f"accuracy            {found.accuracy:.2%} of the {right}")
     click.echo(f"measured over       {found.tokens:,} tokens")

@@ -21,6 +21,7 @@ COMMANDS = {
     "train": "Train a small language model on a text.",
     "prepare": "Turn a text larger than memory into a folder to train on.",
     "generate": "Let a trained model write.",
+    "translate": "Let a model trained on pairs write the target of a source.",
     "evaluate": "Measure how well a model predicts a text.",
     "explain": "Follow one sentence through every step of a Transformer.",
     "words": "Give each word of a text a vector; what is near a word.",

@@ -57,7 +57,7 @@ class TrainingDisplay(Reporter):
         self._print(f"Model  {model.title}, {model.parameter_count:,} parameters: {sizes}")
         length = f"{start.steps:,} steps" if start.steps else f"{start.minutes:g} minutes"
         self._print(
-            f"Train  {length} of {start.batch} × {model.window} tokens with "
+            f"Train  {length} of {model.batch_in_words(start.batch)} with "
             f"{start.where}; Ctrl-C stops and saves"
         )
         self._print(f"Run    {printable(str(start.folder))}\n")
@@ -129,6 +129,7 @@ class TrainingDisplay(Reporter):
             f"step {step:,}: validation loss {evaluation.loss:.3f}, perplexity "
             f"{perplexity_in_words(evaluation.perplexity)}, "
             f"{evaluation.bits_per_character:.3f} bits per character"
+            + ("" if evaluation.accuracy is None else f", {evaluation.accuracy:.1%} right")
         )
 
     def sampled(self, step: int, text: str) -> None:

@@ -1,21 +1,17 @@
 """`clearformer train`: trains a small language model on a text."""
 
 from pathlib import Path
-from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from clearformer.cli.dials import Section, SectionedCommand, dials, dials_of_kinds
-from clearformer.cli.output import json_option, perplexity_in_words, printable, show_json
+from clearformer.cli.output import json_option, show_json
+from clearformer.cli.train_ending import show_ending
 from clearformer.engines.execution import ENGINES, PARALLEL, PRECISIONS
-from clearformer.engines.ranks import command_here
 from clearformer.models.configuration import SIZES
 from clearformer.models.kinds import DEFAULT, KINDS
 from clearformer.training.options import TrainingOptions
-
-if TYPE_CHECKING:
-    from clearformer.runs.run import Run
 
 
 @click.command(name="train", cls=SectionedCommand)
@@ -42,6 +38,10 @@ if TYPE_CHECKING:
 @click.option(
     "--model", type=click.Choice(list(KINDS)), cls=Section, section="The run",
     help=f"The kind of model.  [default: {DEFAULT}]",
+)  # fmt: skip
+@click.option(
+    "--task", cls=Section, section="The run",
+    help="Instead of TEXT: learn pairs of this task, such as dates (seq2seq, encoder-decoder).",
 )  # fmt: skip
 @click.option(
     "--size", type=click.Choice(list(SIZES)), cls=Section, section="The model",
@@ -78,6 +78,7 @@ def train(
     tokenizer: str | None,
     vocab: int | None,
     model: str | None,
+    task: str | None,
     engine: str | None,
     size: str | None,
     as_json: bool,
@@ -94,6 +95,7 @@ def train(
       clearformer train my-text.txt
       clearformer train my-text.txt --minutes 5 --size medium
       clearformer train novel-1.txt novel-2.txt --tokenizer bytepair --vocab 2000
+      clearformer train pairs.tsv --model seq2seq
       clearformer train --resume --out runs/my-text --steps 4000
     """
     from clearformer.cli.progress import TrainingDisplay
@@ -104,6 +106,7 @@ def train(
     with TrainingDisplay() as display:
         run = train_run(
             list(text) or None,
+            task=task,
             out=out,
             resume=resume,
             model=model,
@@ -123,31 +126,4 @@ def train(
     if as_json:
         show_json(summary)
         return
-    _show(summary, display.last_sample, run, given["minutes"])
-
-
-def _show(summary: dict[str, Any], sample: str, run: "Run", minutes: float | None) -> None:
-    from clearformer.training.objectives import objective_of
-
-    does = "fills in" if run.fills else "writes"
-    if sample:  # a finished run that was resumed has written before
-        click.echo(f"\nWhat it {does} after {summary['steps']:,} steps:\n")
-        for line in printable(sample).splitlines():
-            click.echo(f"    {line}")
-    loss = summary["validation_loss"]
-    if loss is not None:
-        click.echo(
-            f"\nOn text it has not seen: loss {loss:.3f} nats per token, perplexity "
-            f"{perplexity_in_words(summary['validation_perplexity'])},\n"
-            f"{summary['bits_per_character']:.3f} bits per character."
-        )
-        if note := objective_of(run.configuration).note:
-            click.echo(f"note: {note}")
-    path, mask = printable(str(run.path)), " with a <mask>" if run.fills else ""
-    name = quote(path)
-    click.echo(f"\nThe run is in {path}. Next:\n")
-    click.echo(f'    clearformer generate {name} --prompt "…{mask}"')
-    click.echo(f'    clearformer explain --run {name} "a sentence of yours{mask}"')
-    click.echo(f"    clearformer evaluate {name}")
-    longer = f"--minutes {2 * minutes:g}" if minutes else f"--steps {2 * summary['steps']}"
-    click.echo(f"    {command_here()} train --resume --out {name} {longer}")
+    show_ending(summary, display.last_sample, run, given["minutes"])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from clearformer.errors import ConfigurationError, TextError
 from clearformer.explanation.edits import Change, as_edits
 from clearformer.explanation.lesson import lesson
+from clearformer.explanation.pair_subject import pair_subject
 from clearformer.explanation.subject import Subject, showing
 from clearformer.explanation.trace import Trace
 from clearformer.training.memory import in_words
@@ -43,6 +44,9 @@ def explain(
     20 sinusoidal positions and one untrained block, made from the same layers as every model. No
     norms, biases or dropout. Every token sees every other, because the whole table is easier to
     read first; `causal=True` masks what comes later, as a model that writes text must.
+
+    Of a run on pairs the sentence is a source. The trace holds the target that the model writes,
+    and how the decoder has looked at the source.
 
     Args:
         sentence: the text.
@@ -96,7 +100,10 @@ def explain(
                 f"{', '.join(given)} can be chosen for the lesson only; a run has what it was "
                 "trained with; leave out one or the other"
             )
-        subject = _of_run(run, sentence)
+        opened = _opened(run)
+        if opened.reads == "pairs":
+            return pair_subject(opened, sentence, layer, head).trace(as_edits(edits))
+        subject = _of_run(opened, sentence)
     subject = showing(subject, layer, head)
     _require_memory(subject)
     return subject.trace(as_edits(edits))

@@ -8,6 +8,8 @@ from clearformer.explanation.edits import in_words
 from clearformer.explanation.ending import next_tokens
 from clearformer.explanation.lines import Line, Segment, cell_width, plain, shortened, visible
 from clearformer.explanation.page import Page
+from clearformer.explanation.pair_page import render_pairs
+from clearformer.explanation.pair_subject import PairSubject
 from clearformer.explanation.stories import story_of
 from clearformer.explanation.story import Story
 from clearformer.explanation.tables import INDENT, TABLE_INDENT
@@ -24,6 +26,9 @@ def render(
     Raises:
         ConfigurationError: if the model has no such layer or head.
     """
+    subject: object = trace.subject
+    if isinstance(subject, PairSubject):
+        return render_pairs(trace, subject, width)
     page = Page.of(trace, width, layer, head)
     return [*_opening(page), *_steps(page), *_closing(page)]
 

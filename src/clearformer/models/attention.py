@@ -12,7 +12,7 @@ from clearformer.models.part import Part
 from clearformer.models.positions import RotaryPositions
 from clearformer.models.scaled_dot_product import attend
 from clearformer.models.tap import Tap, silent
-from clearformer.tensor import Float, Tensor
+from clearformer.tensor import Bool, Float, Tensor
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,12 @@ class Attention(Part):
         x: Float[Tensor, "batch seq embed"],
         tap: Tap = silent,
         cache: LayerCache | None = None,
+        allowed: Bool[np.ndarray, "batch #head #query key"] | None = None,
     ) -> Float[Tensor, "batch seq embed"]:
-        """Lets every position take from those it may see (with a cache: from those before, too)."""
+        """Lets every position take from those it may see (with a cache: from those before, too).
+
+        `allowed` is True where there is something to look at: not where a row is filled up.
+        """
         start = cache.length if cache else 0
         query = ops.split_heads(self.query(x), self.heads)
         key = ops.split_heads(self.key(x), self.key_value_heads)
@@ -56,7 +60,7 @@ class Attention(Part):
             query,
             key,
             value,
-            self._shifted_mask(x.shape[-2], start),
+            self._shifted_mask(x.shape[-2], start) if allowed is None else allowed,
             self._is_plainly_causal(start),
             tap,
         )

@@ -12,7 +12,7 @@ from clearformer.models.linear import Unchanged
 from clearformer.models.norms import LayerNorm, RMSNorm
 from clearformer.models.part import Part
 from clearformer.models.tap import Tap, silent, under
-from clearformer.tensor import Float, Tensor
+from clearformer.tensor import Bool, Float, Tensor
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,11 @@ class Block(Part):
         tap: Tap = silent,
         cache: LayerCache | None = None,
         rng: np.random.Generator | None = None,
+        allowed: Bool[np.ndarray, "batch #head #query key"] | None = None,
     ) -> Float[Tensor, "batch seq embed"]:
-        """X + attention(norm(x)), then x + feed_forward(norm(x))."""
-        looked = self.attention(tap("norm_1", self.norm_1(x)), under(tap, "attention"), cache)
+        """X + attention(norm(x)), then x + feed_forward(norm(x)); `allowed` as in `Attention`."""
+        normed = tap("norm_1", self.norm_1(x))
+        looked = self.attention(normed, under(tap, "attention"), cache, allowed)
         x = tap("after_attention", x + self.dropout(looked, rng))
         worked = self.feed_forward(tap("norm_2", self.norm_2(x)), under(tap, "feed_forward"))
         return tap("after_feed_forward", x + self.dropout(worked, rng))

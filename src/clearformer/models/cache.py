@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import numpy as np
+
 from clearformer.engines.dispatch import engine_of
-from clearformer.tensor import Float, Tensor
+from clearformer.tensor import Float, Int, Tensor
 
 
 class LayerCache:
@@ -30,6 +32,11 @@ class LayerCache:
         self.length = end
         return self._key[..., :end, :], self._value[..., :end, :]
 
+    def take(self, rows: Int[np.ndarray, " rows"]) -> None:
+        """Goes on with some of the sequences, each perhaps several times."""
+        if self._key is not None:
+            self._key, self._value = self._key[rows], self._value[rows]
+
 
 class KeyValueCache:
     """One `LayerCache` per block."""
@@ -41,6 +48,11 @@ class KeyValueCache:
     def length(self) -> int:
         """How many positions are held."""
         return self.layers[0].length
+
+    def take(self, rows: Int[np.ndarray, " rows"]) -> None:
+        """Goes on with some of the sequences, each perhaps several times."""
+        for layer in self.layers:
+            layer.take(rows)
 
     def clear(self) -> None:
         """Forgets all positions; the arrays stay."""

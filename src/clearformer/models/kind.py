@@ -78,6 +78,10 @@ class Configuration:
         """Its sizes, in one or two lines of at most 40 characters."""
         raise NotImplementedError
 
+    def batch_in_words(self, batch: int) -> str:
+        """What so many rows of a batch hold."""
+        return f"{batch} × {self.window} tokens"
+
     def to_json(self) -> dict[str, Any]:
         """A dictionary for JSON, complete, so that later versions read what this one meant."""
         return asdict(self.completed)

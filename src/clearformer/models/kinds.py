@@ -7,10 +7,18 @@ import numpy as np
 
 from clearformer.errors import ConfigurationError
 from clearformer.models.build import build_decoder
-from clearformer.models.configuration import CHOICES, SIZES, ModelConfiguration
+from clearformer.models.configuration import CHOICES, RECIPES, SIZES, ModelConfiguration
 from clearformer.models.encoder.build import build_encoder
 from clearformer.models.encoder.configuration import EncoderConfiguration
 from clearformer.models.kind import Configuration, Kind
+from clearformer.models.pairs import sizes as pairs
+from clearformer.models.pairs.build import build_encoder_decoder, build_seq2seq
+from clearformer.models.pairs.configuration import (
+    ALIGNMENTS,
+    CELLS,
+    EncoderDecoderConfiguration,
+    Seq2SeqConfiguration,
+)
 from clearformer.models.part import Part
 from clearformer.models.recurrent import sizes as recurrent
 from clearformer.models.recurrent.build import build_recurrent
@@ -29,6 +37,20 @@ KINDS: Mapping[str, Kind] = {
         Kind(RNNConfiguration, build_recurrent, recurrent.SIZES, {}),
         Kind(LSTMConfiguration, build_recurrent, recurrent.SIZES, {}),
         Kind(GRUConfiguration, build_recurrent, recurrent.SIZES, {"reset": RESETS}),
+        Kind(
+            Seq2SeqConfiguration,
+            build_seq2seq,
+            pairs.SEQ2SEQ,
+            {"cell": tuple(CELLS), "attention": ALIGNMENTS},
+            reads="pairs",
+        ),
+        Kind(
+            EncoderDecoderConfiguration,
+            build_encoder_decoder,
+            pairs.ENCODER_DECODER,
+            {"recipe": tuple(RECIPES)},
+            reads="pairs",
+        ),
     )
 }
 """By name, the one that is taken unless another is named first."""

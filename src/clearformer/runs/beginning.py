@@ -12,9 +12,8 @@ from clearformer.runs.document import document_of
 from clearformer.runs.fitting import fitting
 from clearformer.runs.going import go
 from clearformer.runs.machine import require_the_same, settled
-from clearformer.runs.material import material_of
+from clearformer.runs.material import Material
 from clearformer.runs.run import Run
-from clearformer.runs.sources import require_text
 from clearformer.text.tokenizer import tokenizer_file
 from clearformer.training.events import Reporter
 from clearformer.training.options import TrainingOptions
@@ -23,9 +22,8 @@ from clearformer.training.run_folder import RunFolder, default_run_path
 
 
 def begin(
-    text: Any,
+    material: Material,
     out: str | Path | None,
-    encoding: str,
     recipe: Mapping[str, Any],
     model: ModelFor,
     options: TrainingOptions,
@@ -38,9 +36,6 @@ def begin(
     Raises:
         ConfigurationError, TextError, RunError, NotFiniteError, Interrupted: see `train`.
     """
-    require_text(text)
-    reporter.waiting("reading the text")
-    material = material_of(text, encoding)
     require_the_same(ranks, material.fingerprint, "another text")
     reporter.preparing(material.characters_to_cut)
     prepared = material.prepared(

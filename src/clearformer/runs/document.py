@@ -11,6 +11,7 @@ from clearformer.engines.choose import version_of
 from clearformer.engines.execution import Execution
 from clearformer.errors import ConfigurationError, RunError
 from clearformer.text.ids import LongIds
+from clearformer.text.pair_ids import PairIds
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.training.options import TrainingOptions
 from clearformer.training.preparation import Prepared
@@ -70,8 +71,10 @@ def _execution_in(document: dict[str, Any]) -> Execution:
     return Execution(**{name: document[name] for name in names if name in document})
 
 
-def _start_token(tokenizer: Tokenizer, train: LongIds) -> int:
+def _start_token(tokenizer: Tokenizer, train: LongIds | PairIds) -> int:
     """What a text without a prompt begins after: a newline, or the first token of the text."""
+    if isinstance(train, PairIds):
+        return 0  # a target begins with a mark beyond the vocabulary
     newline = tokenizer.encode("\n")
     known = len(newline) == 1 and not tokenizer.unknown("\n")
     return int(newline[0]) if known else int(train[:1][0])

@@ -14,10 +14,12 @@ from clearformer.generation.generate import generate
 from clearformer.generation.sampling import Sampling
 from clearformer.models.kinds import KINDS, build
 from clearformer.runs.masked_samples import filled_in
+from clearformer.runs.pair_samples import answers
 from clearformer.runs.run import Run, require_model
 from clearformer.training import saves
 from clearformer.training.checkpoint import Checkpoint, load_checkpoint, load_latest
 from clearformer.training.events import Reporter, Start
+from clearformer.training.judged_pairs import JudgedPairs
 from clearformer.training.loop import Loop
 from clearformer.training.objectives import objective_of
 from clearformer.training.options import TrainingOptions
@@ -54,6 +56,8 @@ def go(
     )
 
     def sample(current: Any) -> str:
+        if isinstance(prepared.validation, JudgedPairs):
+            return answers(current, prepared)
         return _sample(current, prepared, start)
 
     written = folder if ranks.rank == 0 else Unwritten(folder.path)
@@ -70,7 +74,7 @@ def go(
             folder=folder.path,
             model=prepared.model,
             tokenizer=prepared.tokenizer.kind,
-            tokens=len(prepared.train),
+            tokens=prepared.tokens,
             validation_tokens=len(prepared.validation.ids),
             batch=options.batch,
             where=execution.where,

@@ -9,6 +9,7 @@ from clearformer.engines.choose import as_before
 from clearformer.engines.execution import Wish
 from clearformer.engines.ranks import Alone
 from clearformer.errors import ConfigurationError, RunError
+from clearformer.models.kinds import KINDS
 from clearformer.runs.document import execution_of, versions_of
 from clearformer.runs.fitting import fitting
 from clearformer.runs.going import go
@@ -53,10 +54,11 @@ def resume(
     likely, _ = as_before(before, replace(asked, compiled=False, ranks=ranks.ranks))
     fitting(likely, replace(options, workers=before.workers), ranks)(configuration)
     reporter.waiting("reading the text")
+    reads = KINDS[configuration.kind].reads
     if text is None:
-        material = material_of_run(folder)
+        material = material_of_run(folder, reads)
     else:
-        material = material_of(text, encoding)
+        material = material_of(text, encoding, reads)
         require_same_text(folder, material.fingerprint, material.shown)
     start = start_token(folder, tokenizer)
     longer = _lengthened(options, training_given)

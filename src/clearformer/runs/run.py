@@ -1,6 +1,7 @@
 """A run: a trained model with its tokenizer, to generate from, to evaluate and to look into."""
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -17,7 +18,8 @@ from clearformer.generation.generate import generate
 from clearformer.generation.sampling import Sampling
 from clearformer.models.kind import Configuration
 from clearformer.models.kinds import KINDS, build
-from clearformer.runs.material import material_of, material_of_run
+from clearformer.runs.material import Reads, material_of, material_of_run
+from clearformer.runs.pair_material import PairMaterial
 from clearformer.runs.sources import require_use
 from clearformer.text.stream import TextStream
 from clearformer.text.tokenizer import Tokenizer, load_tokenizer
@@ -25,7 +27,9 @@ from clearformer.text.with_mask import WithMask
 from clearformer.training.checkpoint import Checkpoint, latest_model
 from clearformer.training.evaluation import Evaluation
 from clearformer.training.judged import Judged
+from clearformer.training.judged_pairs import JudgedPairs
 from clearformer.training.objectives import objective_of
+from clearformer.training.pair_preparation import require_lengths
 from clearformer.training.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -66,6 +70,11 @@ class Run:
     """Which engine's tensors the model is made of."""
     summary: dict[str, Any] | None = None
     """After `train`: what the run reached, under the names of `train --json`."""
+
+    @property
+    def reads(self) -> Reads:
+        """What its model learns from: a text, or pairs."""
+        return KINDS[self.configuration.kind].reads
 
     def generate(
         self,
@@ -134,9 +143,11 @@ class Run:
     def __repr__(self) -> str:
         return f"Run({str(self.path)!r}, step {self.step:,}, {self.model!r})"
 
-    def unknown_notes(self, text: str) -> tuple[str, ...]:
-        """What of `text` the model cannot read, in one sentence; empty if it can read all."""
-        unknown = self.reader.unknown(text)
+    def unknown_notes(self, *texts: str) -> tuple[str, ...]:
+        """What of `texts` the model cannot read, in one sentence; empty if it can read all."""
+        unknown: Counter[str] = Counter()
+        for text in texts:
+            unknown.update(self.reader.unknown(text))
         if not unknown:
             return ()
         shown = ", ".join(
@@ -152,11 +163,17 @@ class Run:
         """The ids of a prompt, and what a person should know before `tokens` more follow.
 
         Raises:
-            ConfigurationError: if it is no text, or a number is out of its range.
+            ConfigurationError: if it is no text, or a number is out of its range; or the model
+                writes targets of sources, and does not write on.
         """
         if not isinstance(text, str):
             raise ConfigurationError(f"a prompt is a string; got {type(text).__name__}")
         _require_number_of(tokens)
+        if self.reads == "pairs":
+            raise ConfigurationError(
+                f"{self.path} is a model of kind {self.configuration.kind}, which writes the "
+                "target of a source and does not write on; use clearformer translate"
+            )
         notes = list(self.unknown_notes(text))
         ids = tuple(int(i) for i in self.reader.encode(text)) or (self.start_token,)
         context = self.configuration.sees
@@ -232,7 +249,8 @@ class Run:
             progress: hears the share that is done, 0 … 1.
 
         Raises:
-            TextError: if the text cannot be read or has fewer than two known tokens.
+            TextError: if the text cannot be read or has fewer than two known tokens; or a pair is
+                longer than the model bears.
             RunError: if the run's own text is gone or has changed.
             ConfigurationError: if the context is out of its range, or an encoding is given
                 without a text.
@@ -240,16 +258,23 @@ class Run:
         self._check_context(context)
         require_use(encoding, text)
         if text is None:
-            found = material_of_run(RunFolder.open(self.path)).validation(self.tokenizer)
+            folder = RunFolder.open(self.path)
+            found = material_of_run(folder, self.reads).validation(self.tokenizer)
         else:
-            material = material_of(text, encoding)
+            material = material_of(text, encoding, self.reads)
             for note in material.notes:
                 warnings.warn(note, stacklevel=2)
             found = material.to_be_judged(self.tokenizer)
+            if isinstance(found, JudgedPairs) and isinstance(material, PairMaterial):
+                require_lengths(found.pairs, self.configuration.window, material.place)
         return self._evaluate(found, context, progress)
 
     def _check_context(self, context: Any) -> None:
         most = self.configuration.sees
+        if context is not None and self.reads == "pairs":
+            raise ConfigurationError(
+                f"a model on pairs reads each source whole; leave out context={context}"
+            )
         whole = isinstance(context, Integral)
         if context is None or (whole and context >= 1 and (most is None or context <= most)):
             return
@@ -263,6 +288,8 @@ class Run:
     def _evaluate(
         self, found: Judged, context: int | None, progress: Callable[[float], None] | None
     ) -> Evaluation:
+        if not found.is_enough and self.reads == "pairs":
+            raise TextError("there are no pairs to measure a loss on; give at least one")
         if not found.is_enough:
             raise TextError(
                 f"{len(found.ids)} tokens of the text are in this model's vocabulary; "
@@ -291,6 +318,24 @@ class Run:
                 spread=spread_of(self.model),
                 progress=progress,
             )
+
+    def translate(self, texts: Sequence[str], beam: int = 1) -> list[str]:
+        """The target that the model writes for each source; for models on pairs.
+
+        Args:
+            texts: sources.
+            beam: beginnings that are gone on with at once; 1 always takes the likeliest token.
+
+        Raises:
+            ConfigurationError: the model is none on pairs, or the beam cannot be.
+            TextError: a source in which nothing is known, or longer than the model bears.
+        """
+        from clearformer.runs.translation import translate
+
+        translated = translate(self, texts, beam)
+        for note in translated.notes:
+            warnings.warn(note, stacklevel=2)
+        return [each.text for each in translated.targets]
 
     def explain(self, sentence: str, **options: Any) -> "Trace":
         """Every intermediate of the model for one sentence; see `clearformer.explain`."""

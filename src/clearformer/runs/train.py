@@ -19,6 +19,7 @@ from clearformer.runs.beginning import begin
 from clearformer.runs.dials import sorted_dials
 from clearformer.runs.document import execution_of
 from clearformer.runs.machine import alike
+from clearformer.runs.material import material_for
 from clearformer.runs.resuming import refuse_changes
 from clearformer.runs.resuming import resume as resume_run
 from clearformer.runs.run import Run
@@ -33,6 +34,7 @@ from clearformer.training.run_folder import RunFolder
 def train(
     text: str | Path | Sequence[str | Path] | Corpus | None = None,
     *,
+    task: str | None = None,
     out: str | Path | None = None,
     resume: bool = False,
     model: str | None = None,
@@ -54,7 +56,9 @@ def train(
 
     Args:
         text: a file, files, or the text itself; a folder that `clearformer prepare` has made; None
-            for the documentation that Python carries.
+            for the documentation that Python carries. For a model on pairs: a file with
+            source<TAB>target on each line, or those lines.
+        task: instead of a text: a task whose pairs are drawn with the seed, such as dates.
         out: the run folder; `runs/NAME` unless given.
         resume: go on with the run in `out`; its text and dials are read from there.
         model: the kind of model: decoder unless given; see `models.kinds`.
@@ -86,9 +90,10 @@ def train(
         require_use(encoding, text)
         if resume:
             recipe = {"model": model, "size": size, "tokenizer": tokenizer, "vocab": vocab}
-            folder = _to_go_on(out, {**recipe, **model_given, **training_given})
+            folder = _to_go_on(out, {**recipe, "task": task, **model_given, **training_given})
         else:
-            chosen = model_for(kind_named(model or DEFAULT), size, model_given)
+            kind = kind_named(model or DEFAULT)
+            chosen = model_for(kind, size, model_given)
             options = TrainingOptions(**training_given)
             if compiled and model_given.get("dropout"):
                 raise cannot_compile(DROPS, DROPS_ADVICE)
@@ -100,7 +105,9 @@ def train(
         if folder is not None:
             return resume_run(folder, text, encoding, training_given, asked, heard, ranks)
         made = {"tokenizer": tokenizer, "vocab": vocab}
-        return begin(text, out, encoding, made, chosen, options, asked, heard, ranks)
+        heard.waiting("reading the text")
+        material = material_for(kind, text, task, encoding, options.seed)
+        return begin(material, out, made, chosen, options, asked, heard, ranks)
 
 
 def _to_go_on(out: str | Path | None, given: Mapping[str, Any]) -> RunFolder:

@@ -8,6 +8,7 @@ from clearformer.errors import ConfigurationError, TextError
 from clearformer.models.kind import Configuration, Kind
 from clearformer.text.corpus import Corpus
 from clearformer.text.ids import LongIds
+from clearformer.text.pair_ids import PairIds
 from clearformer.text.split import split_text
 from clearformer.text.tokenizer import Tokenizer, build_tokenizer
 from clearformer.training.judged import Judged, judged
@@ -31,13 +32,18 @@ class Prepared:
     """Everything a run needs, in sizes that fit together."""
 
     tokenizer: Tokenizer
-    train: LongIds
-    """Token ids to learn from."""
+    train: Any
+    """Token ids to learn from: `LongIds`, or `PairIds` for a model on pairs."""
     validation: Judged
     """The end of the text; fewer than two tokens if it is too short."""
     model: Configuration
     notes: tuple[str, ...]
     """What was adjusted and why, one sentence each."""
+
+    @property
+    def tokens(self) -> int:
+        """How many there are to learn from."""
+        return self.train.tokens if isinstance(self.train, PairIds) else len(self.train)
 
 
 ModelFor: TypeAlias = Callable[[int], Configuration]

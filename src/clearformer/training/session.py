@@ -159,6 +159,7 @@ class Session:
             "validation_loss": evaluation.loss if evaluation else None,
             "validation_perplexity": evaluation.perplexity if evaluation else None,
             "bits_per_character": evaluation.bits_per_character if evaluation else None,
+            "accuracy": evaluation.accuracy if evaluation else None,
         }
 
     def after_step(self, step: Step) -> None:

@@ -15,6 +15,9 @@ from clearformer.tensor import Float, Tensor, number_type
 Say = Callable[[str, Any], Any]
 """Tells of one stage (batch, hidden) of one step, and gives back what the step goes on with."""
 
+Lengths = np.ndarray | None
+"""How many positions of each row are there."""
+
 States = Sequence[Any]
 """Hidden state, and of an LSTM the cell, each (batch, hidden); nothing: zeros."""
 
@@ -31,22 +34,28 @@ class RecurrentLayer(Part):
     """How many states it hands on."""
 
     def __call__(
-        self, x: Float[Tensor, "batch seq input"], before: States = (), tap: Tap = silent
+        self,
+        x: Float[Tensor, "batch seq input"],
+        before: States = (),
+        tap: Tap = silent,
+        lengths: Lengths = None,
     ) -> tuple[Float[Tensor, "batch seq hidden"], tuple[Any, ...]]:
         """The hidden state at each position, and what is handed on to the next sequence.
 
         Args:
             x: what comes in.
             before: what an earlier call has handed on; zeros where there was none.
-            tap: hears gates and states; then the steps are made one by one.
+            tap: hears gates and states; then the steps are made one by one. It cannot be told of
+                rows that end early.
+            lengths: how many positions of each row are there; None for all.
         """
         first = tuple(before) or (self._zeros(x),) * self.states
-        outputs, *after = self.fused(x, first)
-        if tap is silent:
+        outputs, *after = self.fused(x, first, lengths)
+        if tap is silent or lengths is not None:
             return outputs, tuple(after)
         return listened(self, x, first, (outputs, tuple(after)), tap)
 
-    def fused(self, x: Any, before: States) -> tuple[Any, ...]:
+    def fused(self, x: Any, before: States, lengths: Lengths = None) -> tuple[Any, ...]:
         """All steps as one operation."""
         raise NotImplementedError
 
@@ -66,9 +75,10 @@ class RecurrentLayer(Part):
 class RNNLayer(RecurrentLayer):
     """h_t = tanh(x_t W + h_{t-1} U + b) (Elman, 1990)."""
 
-    def fused(self, x: Any, before: States) -> tuple[Any, ...]:
+    def fused(self, x: Any, before: States, lengths: Lengths = None) -> tuple[Any, ...]:
         """All steps as one operation."""
-        return ops.rnn(x, before[0], self.weight_input, self.weight_hidden, self.bias)
+        weights = self.weight_input, self.weight_hidden, self.bias
+        return ops.rnn(x, before[0], *weights, lengths=lengths)
 
     def step(self, x: Any, before: States, say: Say) -> tuple[Any, ...]:
         """One step."""
@@ -81,10 +91,11 @@ class LSTMLayer(RecurrentLayer):
 
     states: ClassVar[int] = 2
 
-    def fused(self, x: Any, before: States) -> tuple[Any, ...]:
+    def fused(self, x: Any, before: States, lengths: Lengths = None) -> tuple[Any, ...]:
         """All steps as one operation."""
         hidden, cell = before
-        return ops.lstm(x, hidden, cell, self.weight_input, self.weight_hidden, self.bias)
+        weights = self.weight_input, self.weight_hidden, self.bias
+        return ops.lstm(x, hidden, cell, *weights, lengths=lengths)
 
     def step(self, x: Any, before: States, say: Say) -> tuple[Any, ...]:
         """One step."""
@@ -105,10 +116,10 @@ class GRULayer(RecurrentLayer):
     bias_new: Float[Tensor, " hidden"]
     """b', inside the reset."""
 
-    def fused(self, x: Any, before: States) -> tuple[Any, ...]:
+    def fused(self, x: Any, before: States, lengths: Lengths = None) -> tuple[Any, ...]:
         """All steps as one operation."""
         weights = self.weight_input, self.weight_hidden, self.bias, self.bias_new
-        return ops.gru(x, before[0], *weights)
+        return ops.gru(x, before[0], *weights, lengths=lengths)
 
     def step(self, x: Any, before: States, say: Say) -> tuple[Any, ...]:
         """One step."""
@@ -126,10 +137,10 @@ class GRULayer(RecurrentLayer):
 class ResetFirstGRULayer(RecurrentLayer):
     """The same with the reset before the product (Cho et al., 2014, equations 5 to 8)."""
 
-    def fused(self, x: Any, before: States) -> tuple[Any, ...]:
+    def fused(self, x: Any, before: States, lengths: Lengths = None) -> tuple[Any, ...]:
         """All steps as one operation."""
         weights = self.weight_input, self.weight_hidden, self.bias
-        return ops.gru(x, before[0], *weights, reset="before")
+        return ops.gru(x, before[0], *weights, reset="before", lengths=lengths)
 
     def step(self, x: Any, before: States, say: Say) -> tuple[Any, ...]:
         """One step."""

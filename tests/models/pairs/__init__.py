@@ -1,0 +1,1 @@
+"""Laws of models that read a source and write a target."""
