@@ -64,7 +64,7 @@ def test_a_run_from_beginning_to_end(command, run_of, kind, more):
     judged = only_document(command("evaluate", run, "--json").out)
     assert judged["loss"] == pytest.approx(longer["validation_loss"])
     assert judged["accuracy"] == longer["accuracy"]
-    assert "right answers" in command("evaluate", run).out
+    assert "of the answers are right" in command("evaluate", run).out
     page = command("explain", "--run", run, "3 and 4")
     assert page.status == 0
     assert page.out.startswith("3 and 4 → ")
@@ -132,7 +132,7 @@ def test_a_task_is_learned(command, tmp_path, monkeypatch):
     assert shown.status == 0, shown.err
     assert "What it answers after 6 steps" in shown.out
     assert f"clearformer translate {path}" in shown.out
-    assert "of its answers are right" in shown.out
+    assert "of the answers are right" in shown.out
 
 
 def test_a_line_that_is_no_pair_is_refused_with_its_number(command, pair_file, tmp_path):

@@ -1,6 +1,5 @@
 """Builds models on pairs from their configurations, with fresh random weights."""
 
-from dataclasses import replace
 from math import sqrt
 from typing import Any
 
@@ -69,9 +68,7 @@ def build_encoder_decoder(
     side = configuration.side
     reading, writing, looking = (build_decoder(side, rng, dtype) for _ in range(3))
     crossed = tuple(map(_cross_block, writing.blocks, looking.blocks))
-    seeing = tuple(
-        replace(block, attention=replace(block.attention, causal=False)) for block in reading.blocks
-    )
+    seeing = tuple(block.looking_both_ways() for block in reading.blocks)
     return EncoderDecoder(
         embedding=writing.embedding,
         encoder=SourceEncoder(reading.positions, seeing, reading.norm, reading.dropout),
