@@ -146,6 +146,7 @@ def _trained(
     chosen: dict[str, Any],
 ) -> tuple[Any, list[str], int]:
     """The vectors of a text; a word that has none is refused before they are trained."""
+    from clearformer.cli.opening import load_engine
     from clearformer.engines.choose import require_possible
     from clearformer.engines.execution import Wish
     from clearformer.runs.sources import corpus_of
@@ -153,6 +154,7 @@ def _trained(
     from clearformer.words.vocabulary import count_words
 
     options = WordOptions(**chosen)
+    load_engine(engine, device)
     require_possible(Wish(engine, device))
     corpus = corpus_of(list(text) or None, encoding)
     counted = count_words(corpus.text, options.least)
