@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from clearformer.cli.output import json_option, machine_options, printable, show_json, tell
+from clearformer.cli.output import (
+    json_option,
+    machine_options,
+    note_of,
+    printable,
+    show_json,
+    tell,
+)
 
 
 @click.command(name="translate")
@@ -29,16 +36,16 @@ def translate(
       clearformer translate runs/dates "3 March 2021" 令和3年3月3日
       clearformer translate runs/dates --beam 5 < dates.txt
     """
-    from clearformer.runs.run import load
+    from clearformer.cli.opening import open_run
     from clearformer.runs.translation import translate as translated
 
     sources = text or _lines()
-    trained = load(run, engine=engine, device=device)
+    trained = open_run(run, engine, device)
     begun = time.perf_counter()
     found = translated(trained, sources, beam)
     seconds = time.perf_counter() - begun
     for note in found.notes:
-        tell(f"note: {printable(note)}")
+        tell(note_of(note))
     if not as_json:
         for target in found.targets:
             click.echo(printable(target.text))
