@@ -1,5 +1,6 @@
 """Laws of the loss and the judging of pairs."""
 
+import tracemalloc
 from itertools import pairwise
 from math import exp, log
 
@@ -129,3 +130,21 @@ def test_what_is_unknown_is_never_right_and_is_charged_for():
 
 def test_a_tokenizer_of_both_sides_is_made():
     assert set(prepared("seq2seq").tokenizer.to_json()["characters"]) == set("0123456789 is")
+
+
+@every_kind
+def test_a_step_keeps_no_more_than_is_counted(kind):
+    ready = prepared(kind, context=48, embed=64)
+    objective = objective_of(ready.model)
+    pupil = Learner(build(ready.model, np.random.default_rng(0)), objective.loss, 1)
+    rng = np.random.default_rng(0)
+    sources, inputs, targets = rng.integers(0, ready.model.vocabulary, (3, 8, 48))
+    block = sources, np.full(8, 48), inputs, targets, np.ones((8, 48), bool), np.full(8, 48.0)
+    pupil.loss_and_gradients(*block)
+    tracemalloc.start()
+    try:
+        pupil.loss_and_gradients(*block)
+        highest = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert highest < 4 * ready.model.kept_numbers(8) < 5 * highest
