@@ -42,7 +42,7 @@ def build_seq2seq(
         embedding=Embedding(_normal(rng, dtype, c.tokens, c.embed, 1.0)),
         encoder=RecurrentEncoder(layers(), layers() if c.bidirectional else (), Dropout(c.dropout)),
         decoder=RecurrentDecoder(layers(), _alignment(c, rng, dtype), Dropout(c.dropout)),
-        output=UntiedOutput(Linear(np.zeros((c.width, c.tokens), dtype))),
+        output=UntiedOutput(Linear(_normal(rng, dtype, c.width, c.tokens, 1 / sqrt(c.width)))),
     )
 
 
