@@ -67,7 +67,7 @@ def test_a_run_from_beginning_to_end(command, run_of, kind, more):
     assert "of the answers are right" in command("evaluate", run).out
     page = command("explain", "--run", run, "3 and 4")
     assert page.status == 0
-    assert page.out.startswith("3 and 4 → ")
+    assert page.out.startswith("3 and 4 →")
     assert "source →" in page.out
     stages = only_document(command("explain", "--run", run, "3 and 4", "--json").out)["stages"]
     assert any(stage["name"].endswith("weights") for stage in stages)

@@ -52,6 +52,11 @@ class PairSubject:
     step: int = 0
     """Updates the model has seen."""
 
+    @property
+    def masks(self) -> tuple[int, ...]:
+        """A model on pairs fills in no blanks."""
+        return ()
+
     def token(self, id: int) -> str:
         """The text of one token, or its mark."""
         place = id - self.model.vocabulary
