@@ -19,7 +19,10 @@ MAY_KNOW = {
     "models": {"engines", "errors", "ops", "tensor"},
     "generation": {"engines", "errors", "models", "ops", "tensor"},
     "training": {"engines", "errors", "models", "ops", "tensor", "text"},
-    "compare": {"errors", "tensor"},
+    "compare": {
+        "engines", "errors", "generation", "models", "ops", "runs", "tensor", "text", "training",
+        "version",
+    },
     "corpora": {"engines", "errors", "text", "training"},
     "runs": {
         "compare", "corpora", "engines", "errors", "explanation", "generation", "models", "text",
@@ -43,6 +46,7 @@ OF_ENGINES = {
     "verification": {"choose", "dispatch", "execution", "tape"},
     "corpora": {"threads"},
     "words": {"choose", "dispatch", "execution", "tape", "threads"},
+    "compare": {"choose", "dispatch", "execution", "threads"},
     "runs": {"choose", "execution", "ranks", "threads"},
 }
 """What the parts above use of `engines`: none of it is an engine."""
