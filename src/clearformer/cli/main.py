@@ -22,6 +22,7 @@ COMMANDS = {
     "prepare": "Turn a text larger than memory into a folder to train on.",
     "generate": "Let a trained model write.",
     "translate": "Let a model trained on pairs write the target of a source.",
+    "compare": "Measure kinds of model against each other on equal terms.",
     "evaluate": "Measure how well a model predicts a text.",
     "explain": "Follow one sentence through every step of a Transformer.",
     "words": "Give each word of a text a vector; what is near a word.",
