@@ -8,7 +8,7 @@ exponent 2 once that part outweighs the rest (Vaswani et al., 2017, table 1).
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any
 
 from clearformer.compare.why.line import power_through
@@ -36,7 +36,7 @@ class Growth:
     lengths: tuple[int, ...]
     """Tokens."""
     seconds: tuple[float | None, ...]
-    """Medians, one for each length."""
+    """Of a processor: medians, one for each length."""
     exponent: float
     """Of the power of the length that time grows with, on the upper lengths."""
     low: float | None
@@ -62,7 +62,8 @@ def growth_of(
     *,
     lengths: Sequence[int] = LENGTHS,
     seconds: float = 5.0,
-    clock: Callable[[], float] = perf_counter,
+    clock: Callable[[], float] = thread_time,
+    watch: Callable[[], float] = perf_counter,
 ) -> Growth:
     """Measures the work at growing lengths, as far as the time allows, and fits the exponent.
 
@@ -71,29 +72,36 @@ def growth_of(
         work: makes what is timed.
         lengths: from the shortest; the first three are measured whatever they take.
         seconds: that may be spent; a length is left out that would take longer than what is left.
-        clock: tells the time in seconds.
+        clock: what the work is measured by, in seconds: the time that a processor spent on this
+            thread, so that whatever else the machine does counts as little as it can.
+        watch: what `seconds` is measured by.
     """
-    measured = dict(_measured(work, lengths, seconds, clock))
+    measured = dict(_measured(work, lengths, seconds, clock, watch))
     upper = sorted(measured)[-FITTED:]
     fitted = power_through(upper, [measured[length] for length in upper])
-    bounds = (None if end is None else kept(end) for end in (fitted.low, fitted.high))
+    low, high = (None if end is None else kept(end) for end in (fitted.low, fitted.high))
     return Growth(
         name,
         tuple(measured),
         kept_all(measured.values()),
         float(f"{fitted.exponent:.6g}"),
-        *bounds,
+        low,
+        high,
         len(upper),
     )
 
 
 def _measured(
-    work: Work, lengths: Sequence[int], seconds: float, clock: Callable[[], float]
+    work: Work,
+    lengths: Sequence[int],
+    seconds: float,
+    clock: Callable[[], float],
+    watch: Callable[[], float],
 ) -> Iterator[tuple[int, float]]:
     """Each length with the median of its times."""
-    begun, before = clock(), (0, 0.0)
+    begun, before = watch(), (0, 0.0)
     for number, length in enumerate(lengths):
-        left = seconds - (clock() - begun)
+        left = seconds - (watch() - begun)
         expected = before[1] * (length / max(before[0], 1)) ** 2
         if number >= 3 and expected * 2 > left:  # once to warm up, once to measure
             return

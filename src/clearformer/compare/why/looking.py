@@ -1,5 +1,4 @@
-"""What attention looked at: how far back, head by head, and in one stretch of text token by token.
-"""
+"""What attention looked at: how far back each head, and in one stretch of text token by token."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -10,7 +9,7 @@ import numpy as np
 from clearformer.compare.trained import Trained
 from clearformer.compare.why.fading import seen_by
 from clearformer.compare.why.numbers import DIGITS
-from clearformer.compare.why.windows import windows_of
+from clearformer.compare.why.windows import most_written, windows_of
 from clearformer.tensor import Float, Int
 
 WINDOWS = 64
@@ -72,7 +71,7 @@ def looking_of(entrant: Trained, *, windows: int = WINDOWS, shown: int = SHOWN) 
     if not getattr(entrant.model, "blocks", ()):
         return None
     ids = windows_of(entrant.held_out, seen_by(entrant.configuration) or SHOWN, windows)
-    stretch = ids[len(ids) // 2, -shown:]
+    stretch = most_written(ids[:, -shown:], entrant.vocabulary)
     averages = [weights[..., -1, ::-1].mean(0) for weights in _weights(entrant.model, ids)]
     pictures = [weights[0] for weights in _weights(entrant.model, stretch[None])]
     heads: list[Head] = []

@@ -10,7 +10,7 @@ from clearformer.compare.why.growth import LENGTHS, Growth, growth_of
 from clearformer.compare.why.looking import Looking, looking_of
 from clearformer.compare.why.recall import Recalling
 from clearformer.compare.why.temperature import Temperature, temperature_of
-from clearformer.compare.why.works import attention_of, step_of
+from clearformer.compare.why.works import LONGER, attention_of, step_of
 from clearformer.engines.threads import one_blas_thread
 
 SECONDS = 5.0
@@ -96,7 +96,9 @@ def reasons_of(
         tell("attention alone")
         width = next(filter(None, map(_head_width, asked)), None)
         if width:
-            alone = growth_of("attention", attention_of(width), seconds=seconds)
+            alone = growth_of(
+                "attention", attention_of(width), lengths=LENGTHS + LONGER, seconds=seconds
+            )
             found = replace(found, attention=alone)
     if progress:
         progress("", 1.0)

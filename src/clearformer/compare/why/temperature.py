@@ -15,7 +15,7 @@ import numpy as np
 from clearformer.compare.trained import Trained
 from clearformer.compare.why.fading import seen_by
 from clearformer.compare.why.numbers import kept_all
-from clearformer.compare.why.windows import windows_of
+from clearformer.compare.why.windows import most_written, windows_of
 from clearformer.generation.generate import generate
 from clearformer.generation.sampling import Sampling
 from clearformer.tensor import Float
@@ -28,7 +28,7 @@ WINDOWS = 32
 LONGEST = 64
 """Tokens in each of them."""
 
-PROMPT, WRITTEN = 24, 160
+PROMPT, WRITTEN = 32, 200
 """Tokens that a sample begins with, and that it goes on for."""
 
 
@@ -84,7 +84,7 @@ def temperature_of(
     ids = windows_of(entrant.held_out, length + 1, windows)
     scores = np.asarray(entrant.model(ids[:, :-1]), np.float64)
     found = [_entropy_and_loss(scores / heat, ids[:, 1:]) for heat in temperatures]
-    prompt = [int(token) for token in ids[len(ids) // 2, :PROMPT]]
+    prompt = most_written(ids[:, :PROMPT], entrant.vocabulary).tolist()
     samples = [
         tokenizer.decode(_written(entrant, prompt, written, heat, seed)) for heat in temperatures
     ]

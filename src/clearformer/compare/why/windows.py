@@ -1,5 +1,7 @@
 """Stretches of the held-out part that a measurement reads."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from clearformer.errors import TextError
@@ -31,3 +33,12 @@ def windows_of(
     last = len(ids) - length
     starts = np.unique(np.linspace(0, last, count).astype(np.intp))
     return ids[starts[:, None] + np.arange(length)]
+
+
+def most_written(
+    stretches: Int[np.ndarray, "rows seq"], vocabulary: Sequence[str]
+) -> Int[np.ndarray, " seq"]:
+    """The stretch with the most letters, which a person can read best; the first of several."""
+    letters = np.array([any(map(str.isalpha, token)) for token in vocabulary])
+    chosen: np.ndarray = stretches[letters[stretches].sum(-1).argmax()]
+    return chosen

@@ -44,6 +44,10 @@ def step_of(configuration: Configuration, lengths: Sequence[int]) -> Work:
     return work
 
 
+LONGER = (3072, 4096)
+"""Lengths that attention alone is measured at beside the others: there the square shows plainly."""
+
+
 def attention_of(width: int) -> Work:
     """Causal attention alone, forwards and backwards, with one head of this width."""
     rng = np.random.default_rng(0)

@@ -1,0 +1,161 @@
+"""The report's own words in English."""
+
+from collections.abc import Mapping
+
+ENGLISH: Mapping[str, str] = {
+    "language": "en",
+    "kicker": "Clearformer comparison",
+    "and": " and ",
+    "comma": ", ",
+    "colon": ": ",
+    "seed": "seed",
+    # the finding
+    "best_apart": "{best} does best: {value}. {next} follows with {other}.",
+    "best_level": "{best} ({value}) and {next} ({other}) are level: their intervals overlap.",
+    "best_once": "{best} does best: {value}, {next} {other}, trained once each, so it may be luck.",
+    "best_alone": "{best} reaches {value}.",
+    "under": "{models} models, {parameters} parameters each (within {within}), {length}, {seeds}.",
+    "seeds_many": "{count} seeds",
+    "seeds_one": "one seed",
+    "length_tokens": "{count} tokens read",
+    "length_seconds": "{count} s of training",
+    "task_text": "Text of {characters} characters",
+    "task_other": "Task: {name}",
+    # measures
+    "bits_per_character": "bits per character",
+    "bits_per_symbol": "bits per symbol",
+    "perplexity": "perplexity",
+    "loss": "loss (nats per token)",
+    "accuracy": "right answers",
+    "seconds": "training time (s)",
+    "tokens_per_second": "tokens per second",
+    "memory": "memory (MB)",
+    "parameters": "parameters",
+    "model": "model",
+    "unknown": "–",
+    "lower_better": "less is better",
+    "higher_better": "more is better",
+    # parts of the page
+    "contents": "On this page",
+    "results": "Who predicts best",
+    "results_how": "Each large mark is the mean over seeds, each small one a seed. The bar is the "
+    "interval that holds the true mean with 95 % confidence; where two bars overlap, no difference "
+    "is shown. On {measure}, {better}.",
+    "results_figure": "Mean and interval of each model: {measure}",
+    "chance": "chance",
+    "entropy": "entropy of the source",
+    "curves": "How they learned",
+    "curves_how": "Loss on what was just learned from, against what was read and against the time "
+    "it took. The line is the mean over seeds, the band reaches from the lowest to the highest. "
+    "The steepest part at the beginning is cut off.",
+    "curves_tokens": "Loss against tokens read",
+    "curves_seconds": "Loss against seconds of training",
+    "tokens_axis": "tokens read",
+    "seconds_axis": "seconds of training",
+    "loss_axis": "loss, nats per token",
+    "final_loss": "last loss",
+    "fading": "What reaches back",
+    "fading_how": "How much does the loss at the last position depend on the input k steps before? "
+    "The norm of that gradient, as a share of the norm one step before, as a mean over {windows} "
+    "stretches of held-out text. A straight line downwards means that each step back keeps the "
+    "same share: the gradient vanishes like a power, and what lies there can hardly be learned. "
+    "Attention has one step to each position of its window, and its line ends with the window.",
+    "fading_fresh": "Before training",
+    "fading_trained": "After training",
+    "back_axis": "k, steps back",
+    "gradient_axis": "norm, as a share of k = 1",
+    "steps_back": "k = {back}",
+    "after": "after training",
+    "before": "before",
+    "growth": "What length costs",
+    "growth_how": "Processor time of one training step, forwards and backwards, on one sequence "
+    "and one thread, as a median. Both axes are in powers, so the slope is the exponent: 1 where twice "
+    "the length takes twice the time, 2 where it takes four times. It is fitted to the "
+    "{fitted} longest lengths; attention alone shows the square plainly.",
+    "growth_models": "A training step of the whole model",
+    "growth_attention": "Attention alone, one head",
+    "attention_alone": "attention",
+    "length_axis": "tokens in the sequence",
+    "step_axis": "seconds",
+    "exponent": "exponent",
+    "interval": "interval (95 %)",
+    "up_to": "at {length} tokens",
+    "looking": "What attention looked at",
+    "looking_how": "Seen from the last position of {windows} stretches of text: how much weight "
+    "each head of {model} gives to the token so many places back, a row for each head, the darker "
+    "the more. Below, of each layer the head "
+    "that is most decided, on one stretch: a row for each token that looks, a square for each "
+    "token that it may see, the darker the more weight.",
+    "looking_strip": "Mean weight by distance",
+    "looking_shown": "Layer {layer}, head {head}",
+    "distance_axis": "places back",
+    "weight_axis": "mean weight",
+    "mean_distance": "mean distance",
+    "recalling": "Who still knows, and for how long",
+    "recalling_how": "Share of right answers when the symbol of k steps ago is asked for. "
+    "The dotted line is chance: one who has forgotten.",
+    "recalling_figure": "Recall against distance",
+    "recall_axis": "right answers",
+    "temperature": "What temperature does",
+    "temperature_how": "Scores are divided by the temperature before one token is drawn. Below 1 "
+    "the model sounds surer than it is, above 1 less sure. First how undecided it then is, then "
+    "how well the same distribution predicts the held-out text: best near 1, where a model says "
+    "neither more nor less than it knows.",
+    "temperature_entropy": "Entropy of the next token",
+    "temperature_loss": "Loss at that temperature",
+    "temperature_axis": "temperature",
+    "bits_axis": "bits per token",
+    "short_entropy": "entropy",
+    "short_loss": "loss",
+    "temperature_texts": "{model} at growing temperatures",
+    "samples": "What they write",
+    "samples_how": "Each goes on from the same piece of held-out text (grey), at temperature "
+    "{temperature}.",
+    "lesson": "The textbook's table, measured",
+    "lesson_how": "What textbooks say of each kind, and what was measured here.",
+    "textbook": "what textbooks say",
+    "method": "How it was measured",
+    "method_how": "Every model has the same budget and the same search for a learning rate. "
+    "It is trained with {batch} sequences of {context} tokens in a step, clipped at a gradient "
+    "norm of {clip}; what judges it was seen by none.",
+    "method_models": "Models",
+    "size": "size",
+    "method_search": "Search for the learning rate",
+    "search_how": "Loss on a part held out for the search alone, after {share} of the budget; the "
+    "chosen rate in bold. Where the best lay at the edge, one further was tried.",
+    "diverged": "diverged",
+    "rate": "learning rate",
+    "method_data": "What was learned",
+    "method_machine": "Machine and versions",
+    "sources": "source",
+    "characters": "characters",
+    "trained_on": "characters learned from",
+    "judged_on": "characters judged on",
+    "fingerprint": "SHA-256 of the text",
+    "task": "task",
+    "settings": "settings",
+    "seeds": "seeds",
+    "engine": "engine",
+    "device": "device",
+    "workers": "threads",
+    "system": "system",
+    "processor": "processor",
+    "python": "Python",
+    "numpy": "NumPy",
+    "torch": "PyTorch",
+    "clearformer": "Clearformer",
+    "memory_how": "memory is",
+    "careful": "What to be careful about",
+    "careful_budget": "Equal parameters and equal tokens are one way to be fair; with equal time, "
+    "or with more of either, the order may be another.",
+    "careful_scale": "Models of this size on this much text say little of large ones.",
+    "careful_seeds": "Intervals tell of the luck of seeds, not of another text or another search.",
+    "careful_one": "One seed tells nothing of luck.",
+    "careful_time": "Times are of this machine while it did whatever else it did.",
+    "numbers": "The numbers",
+    "embedded": "The whole comparison is in this page as JSON, in the element "
+    "“clearformer-comparison”. The page loads nothing and runs nothing.",
+    "sources_named": "Sources: Bengio, Simard and Frasconi 1994, and Pascanu, Mikolov and Bengio "
+    "2013 (gradients that vanish and explode); Vaswani and others 2017 (attention and what length "
+    "costs); Ackley, Hinton and Sejnowski 1985 (temperature); Student 1908 (the interval).",
+}
