@@ -69,9 +69,10 @@ ENGLISH: Mapping[str, str] = {
     "before": "before",
     "growth": "What length costs",
     "growth_how": "Processor time of one training step, forwards and backwards, on one sequence "
-    "and one thread, as a median. Both axes are in powers, so the slope is the exponent: 1 where twice "
-    "the length takes twice the time, 2 where it takes four times. It is fitted to the "
-    "{fitted} longest lengths; attention alone shows the square plainly.",
+    "and one thread, as a median. Both axes are in powers, so the slope is the exponent: 1 where "
+    "twice the length takes twice the time, 2 where it takes four times. It is fitted to the "
+    "{fitted} longest lengths; attention alone shows the square plainly, and more than the "
+    "square where its table outgrows the cache of the processor.",
     "growth_models": "A training step of the whole model",
     "growth_attention": "Attention alone, one head",
     "attention_alone": "attention",
@@ -112,8 +113,38 @@ ENGLISH: Mapping[str, str] = {
     "samples_how": "Each goes on from the same piece of held-out text (grey), at temperature "
     "{temperature}.",
     "lesson": "The textbook's table, measured",
-    "lesson_how": "What textbooks say of each kind, and what was measured here.",
+    "lesson_how": "What textbooks say of each kind, and what was measured: each model of "
+    "{parameters} parameters trained for {seconds} s on each task, {seeds}, {minutes} minutes in all.",
     "textbook": "what textbooks say",
+    "lesson_rnn": "RNN",
+    "lesson_gated": "LSTM, GRU",
+    "lesson_seq2seq": "seq2seq with attention",
+    "lesson_transformer": "Transformer",
+    "claim_rnn": "passes everything through one hidden state, and forgets",
+    "claim_gated": "gates decide what stays in the state",
+    "claim_seq2seq": "chooses where in the source to look",
+    "claim_transformer": "sees all positions at once, and pays with the square of the length",
+    "column_predicts": "predicts",
+    "column_remembers": "remembers",
+    "column_reaches": "gradient reaches back",
+    "column_costs": "price of length",
+    "column_speed": "speed",
+    "figure_bits_per_character": "bits per character",
+    "figure_bits_per_symbol": "bits per symbol",
+    "figure_recall": "k = {at}",
+    "figure_reversed": "reversed",
+    "figure_gradient": "k = {at}",
+    "figure_exponent": "exponent",
+    "figure_tokens_per_second": "tokens/s",
+    "how_predicts": "predicts: bits per character of held-out text ({text}); of seq2seq bits per "
+    "symbol of the reversed letters",
+    "how_remembers": "remembers: right answers when the symbol of k steps ago is asked for; of "
+    "seq2seq the share of words of 4 to 16 letters that it reverses without a mistake",
+    "how_reaches": "gradient reaches back: norm of the gradient {back} steps back, as a share of "
+    "that one step back, after training; of seq2seq through the source, before training",
+    "how_costs": "price of length: exponent of the length that the time of a training step grows "
+    "with",
+    "how_speed": "speed: tokens per second in training",
     "method": "How it was measured",
     "method_how": "Every model has the same budget and the same search for a learning rate. "
     "It is trained with {batch} sequences of {context} tokens in a step, clipped at a gradient "

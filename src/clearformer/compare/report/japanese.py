@@ -65,8 +65,9 @@ JAPANESE: Mapping[str, str] = {
     "before": "学習前",
     "growth": "長さの代償",
     "growth_how": "1 系列・1 スレッドでの学習 1 ステップ（順伝播と逆伝播）のプロセッサ時間の"
-    "中央値。両軸とも対数なので、傾きが指数になる：長さが 2 倍で時間が 2 倍なら 1、4 倍なら 2。指数は長いほうから "
-    "{fitted} 点に当てはめた。注意機構だけを測ると 2 乗がはっきり見える。",
+    "中央値。両軸とも対数なので、傾きが指数になる：長さが 2 倍で時間が 2 倍なら 1、4 倍なら 2。"
+    "指数は長いほうから {fitted} 点に当てはめた。注意機構だけを測ると 2 乗がはっきり見え、"
+    "表がプロセッサのキャッシュに収まらなくなるとそれ以上に増える。",
     "growth_models": "モデル全体の学習 1 ステップ",
     "growth_attention": "注意機構だけ（ヘッド 1 個）",
     "attention_alone": "注意機構",
@@ -104,8 +105,37 @@ JAPANESE: Mapping[str, str] = {
     "samples": "どんな文章を書くか",
     "samples_how": "学習に使わない同じ文章（灰色）の続きを、温度 {temperature} で書いたもの。",
     "lesson": "教科書の表を測る",
-    "lesson_how": "教科書の言うことと、ここで測った値。",
+    "lesson_how": "教科書の言うことと、測った値。どのモデルも {parameters} パラメータで、課題ごとに"
+    " {seconds} s 学習した（{seeds}、全部で {minutes} 分）。",
     "textbook": "教科書の言うこと",
+    "lesson_rnn": "RNN",
+    "lesson_gated": "LSTM、GRU",
+    "lesson_seq2seq": "注意つき seq2seq",
+    "lesson_transformer": "Transformer",
+    "claim_rnn": "すべてを一つの隠れ状態に通し、忘れる",
+    "claim_gated": "状態に何を残すかをゲートが決める",
+    "claim_seq2seq": "入力文のどこを見るかを選ぶ",
+    "claim_transformer": "すべての位置を一度に見て、長さの 2 乗の代償を払う",
+    "column_predicts": "予測",
+    "column_remembers": "記憶",
+    "column_reaches": "勾配の届き方",
+    "column_costs": "長さの代償",
+    "column_speed": "速さ",
+    "figure_bits_per_character": "ビット／文字",
+    "figure_bits_per_symbol": "ビット／記号",
+    "figure_recall": "k = {at}",
+    "figure_reversed": "逆順",
+    "figure_gradient": "k = {at}",
+    "figure_exponent": "指数",
+    "figure_tokens_per_second": "トークン／秒",
+    "how_predicts": "予測：学習に使わない文章（{text}）のビット／文字。seq2seq は逆順にした文字の"
+    "ビット／記号",
+    "how_remembers": "記憶：k ステップ前の記号を問われたときの正答率。seq2seq は 4〜16 文字の語を"
+    "誤りなく逆順にできた割合",
+    "how_reaches": "勾配の届き方：{back} ステップ前の勾配のノルムを、1 ステップ前に対する割合で示す"
+    "（学習後）。seq2seq は入力文を通る勾配（学習前）",
+    "how_costs": "長さの代償：学習 1 ステップの時間が長さの何乗で増えるか",
+    "how_speed": "速さ：学習時のトークン／秒",
     "method": "どう測ったか",
     "method_how": "どのモデルも予算と学習率の探し方は同じ。1 ステップに {context} トークンの系列を "
     "{batch} 本使い、勾配のノルムは {clip} で切り詰める。評価に使う部分はどのモデルも見ていない。",

@@ -1,9 +1,52 @@
 """The textbook's table with a measured figure in every cell."""
 
-from clearformer.compare.report.markup import Markup
+from collections.abc import Sequence
+
+from clearformer.compare.lesson.table import COLUMNS, Figure, Lesson
+from clearformer.compare.lesson.words import about, heads, method, rows_of, said, summary
+from clearformer.compare.report.markup import Markup, joined, tag
 from clearformer.compare.report.view import View
 
 
 def textbook(view: View) -> Markup | None:
-    """The table; None where no lesson was asked for."""
-    return None
+    """The table, and how each column was measured; None where no lesson was asked for."""
+    if view.comparison.lesson is None:
+        return None
+    lesson = Lesson.from_json(view.comparison.lesson)
+    head = tag("tr", *[tag("th", text, scope="col") for text in heads(view.words)])
+    body = [_row(view, lesson, row) for row in rows_of(lesson)]
+    caption = tag("caption", view.say("lesson"))
+    drawn = tag("table", caption, tag("thead", head), tag("tbody", *body), class_="main lesson")
+    return joined(
+        [
+            tag("p", summary(lesson, view.words), class_="how"),
+            tag("div", drawn, class_="scroll", tabindex="0", role="region",
+                aria_label=view.say("lesson")),
+            tag("ul", *[tag("li", how) for how in method(lesson, view.words)], class_="small"),
+        ]
+    )  # fmt: skip
+
+
+def _row(view: View, lesson: Lesson, row: str) -> Markup:
+    cells = [_cell(view, lesson.cells[row][column]) for column in COLUMNS]
+    return tag(
+        "tr",
+        tag("th", view.say(f"lesson_{row}"), scope="row"),
+        tag("td", view.say(f"claim_{row}")),
+        *cells,
+    )
+
+
+def _cell(view: View, figures: Sequence[Figure]) -> Markup:
+    """Figures one below the other, each with what it is of."""
+    written = [
+        tag(
+            "span",
+            tag("strong", said(each, view.words),
+                data_value=None if each.value is None else repr(each.value)),
+            " ",
+            tag("small", about(each, view.words)),
+        )
+        for each in figures
+    ]  # fmt: skip
+    return tag("td", *written) if written else tag("td", view.say("unknown"))

@@ -1,0 +1,236 @@
+"""Measures the textbook's table: models compared by text, by recall and by reversing letters."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from clearformer.compare.compare import compare
+from clearformer.compare.document import Comparison
+from clearformer.compare.events import Job, Listener
+from clearformer.compare.lesson.pairs import pair_step_of, source_norms
+from clearformer.compare.lesson.table import Figure, Lesson
+from clearformer.compare.why.growth import growth_of
+from clearformer.compare.why.numbers import kept
+from clearformer.compare.why.reasons import Reasons
+from clearformer.engines.threads import one_blas_thread
+from clearformer.errors import ConfigurationError
+from clearformer.models.kinds import KINDS
+
+READING: Mapping[str, tuple[str, ...]] = {
+    "rnn": ("rnn",), "gated": ("lstm", "gru"), "transformer": ("decoder",),
+}  # fmt: skip
+"""Kinds of model that read one sequence, by row."""
+
+WRITING: Mapping[str, str] = {"with attention": "seq2seq", "without": "seq2seq:attention=none"}
+"""Models that read a source and write a target."""
+
+DISTANCES = (16, 64, 256)
+
+BACK = 32
+"""Steps back at which the gradient is told, as a share of that one step back."""
+
+TRAINING = 0.8
+"""Share of the minutes that training has; the rest judges and measures."""
+
+SEARCHING = 0.7
+"""Trainings that the search for a learning rate takes, in full ones: three or four of a fifth."""
+
+Progress = Callable[[str, float], None]
+"""Hears what is measured, and the share of everything that is done, 0 … 1."""
+
+
+def lesson(
+    text: Any = None,
+    *,
+    minutes: float = 10.0,
+    seeds: int = 1,
+    parameters: int = 100_000,
+    distances: Sequence[int] = DISTANCES,
+    folder: str | Path | None = None,
+    compared: Callable[..., Comparison] = compare,
+    progress: Progress | None = None,
+) -> Lesson:
+    """Trains what is needed and fills the table.
+
+    Each model is trained for the same time on the text; on recall at each distance; and models that
+    read a source and write a target on reversing letters, with attention and without.
+
+    Args:
+        text: as of `compare`.
+        minutes: that everything may take, about.
+        seeds: full trials of each model.
+        parameters: of each model.
+        distances: of the recalls.
+        folder: where every trial is kept, so that a lesson that was stopped goes on.
+        compared: makes a comparison, as `compare` does.
+        progress: hears what is measured.
+
+    Raises:
+        ConfigurationError, TextError, RunError, NotFiniteError, Interrupted: see `compare`.
+    """
+    if isinstance(minutes, bool) or not (isinstance(minutes, int | float) and 0 < minutes <= 1e6):
+        raise ConfigurationError(f"minutes must be a number above 0; got {minutes!r}")
+    return _Teaching(minutes, seeds, parameters, tuple(distances), folder, compared, progress).all(
+        text
+    )
+
+
+class _Teaching:
+    """One lesson while it is measured."""
+
+    def __init__(
+        self,
+        minutes: float,
+        seeds: int,
+        parameters: int,
+        distances: tuple[int, ...],
+        folder: str | Path | None,
+        compared: Callable[..., Comparison],
+        progress: Progress | None,
+    ):
+        self.seeds, self.parameters, self.distances = seeds, parameters, distances
+        self.folder, self.compared, self.progress = folder, compared, progress
+        self.reading = [name for names in READING.values() for name in names if name in KINDS]
+        self.writing = {label: name for label, name in WRITING.items() if "seq2seq" in KINDS}
+        self.trials = len(self.reading) * (1 + len(distances)) + len(self.writing)
+        self.done = 0
+        self.seconds = TRAINING * minutes * 60 / (self.trials * (SEARCHING + seeds))
+
+    def all(self, text: Any) -> Lesson:
+        """Everything, one comparison after another."""
+        begun = monotonic()
+        read = self._compared("text", self.reading, text, why=True)
+        recalled = {
+            distance: self._compared(
+                f"recall {distance}", self.reading, task="recall", settings={"distance": distance}
+            )
+            for distance in self.distances
+        }
+        cells = {
+            row: self._reader(names, read, recalled)
+            for row, names in READING.items()
+            if set(names) <= set(self.reading)
+        }
+        if self.writing:
+            written = self._compared("reverse", list(self.writing.values()), task="reverse")
+            cells["seq2seq"] = self._writer(written)
+        if self.progress:
+            self.progress("", 1.0)
+        return Lesson(
+            cells,
+            kept((monotonic() - begun) / 60) or 0.0,
+            kept(self.seconds) or 0.0,
+            self.parameters,
+            self.seeds,
+            self.distances,
+            ", ".join(map(str, read.text.get("sources", ()))),
+        )
+
+    def _compared(
+        self, name: str, models: list[str], text: Any = None, *, why: bool = False, **task: Any
+    ) -> Comparison:
+        place = None if self.folder is None else Path(self.folder) / name.replace(" ", "-")
+        found = self.compared(
+            text,
+            models=models,
+            budget={"parameters": self.parameters, "seconds": self.seconds},
+            seeds=self.seeds,
+            folder=place,
+            why=why,
+            listener=_Ears(name, self.done, len(models), self.trials, self.progress),
+            **task,
+        )
+        self.done += len(models)
+        return found
+
+    def _reader(
+        self, names: Sequence[str], read: Comparison, recalled: Mapping[int, Comparison]
+    ) -> dict[str, tuple[Figure, ...]]:
+        """The cells of models that read one sequence."""
+        reasons = Reasons.from_json(read.why, read.temperature)
+        titles = {name: _title(read, name) for name in names}
+        fading = {each.name: each.relative(BACK) for each in reasons.fading}
+        growth = {each.name: each for each in reasons.growth}
+        costs = tuple(
+            Figure(titles[name], "exponent", growth[name].exponent, growth[name].low,
+                   growth[name].high)
+            for name in names if name in growth
+        )  # fmt: skip
+        return {
+            "predicts": tuple(
+                _of(read, name, "bits_per_character", titles[name]) for name in names
+            ),
+            "remembers": tuple(
+                _of(comparison, name, "accuracy", titles[name], "recall", distance)
+                for name in names
+                for distance, comparison in recalled.items()
+            ),
+            "reaches": tuple(
+                Figure(titles[name], "gradient", fading.get(name), at=BACK) for name in names
+            ),
+            "costs": costs,
+            "speed": tuple(_of(read, name, "tokens_per_second", titles[name]) for name in names),
+        }
+
+    def _writer(self, written: Comparison) -> dict[str, tuple[Figure, ...]]:
+        """The cells of models that read a source and write a target; the first has attention."""
+        made = written.models[0]
+        configuration = KINDS[made["kind"]].configuration.from_json(made["configuration"])
+        label = next(iter(self.writing))
+        with one_blas_thread():
+            norms = source_norms(configuration, BACK + 1)
+            growth = growth_of(made["name"], pair_step_of(configuration))
+        share = kept(norms[BACK] / norms[1]) if norms[1] else None
+        return {
+            "predicts": tuple(
+                _of(written, name, "bits_per_character", title, "bits_per_symbol")
+                for title, name in self.writing.items()
+            ),
+            "remembers": tuple(
+                _of(written, name, "accuracy", title, "reversed")
+                for title, name in self.writing.items()
+            ),
+            "reaches": (Figure(label, "gradient", share, at=BACK),),
+            "costs": (Figure(label, "exponent", growth.exponent, growth.low, growth.high),),
+            "speed": tuple(
+                _of(written, name, "tokens_per_second", title)
+                for title, name in self.writing.items()
+            ),
+        }
+
+
+class _Ears(Listener):
+    """Tells how far the whole lesson is."""
+
+    def __init__(self, name: str, before: int, models: int, all_: int, progress: Progress | None):
+        self.name, self.before, self.models, self.all = name, before, models, all_
+        self.progress = progress
+        self.number, self.jobs = 1, 1
+
+    def begun(self, job: Job, number: int, jobs: int) -> None:
+        """A job begins."""
+        self.number, self.jobs = number, jobs
+        self.moved(job, 0.0, None)
+
+    def moved(self, job: Job, share: float, seconds_left: float | None) -> None:
+        """A share of it is done."""
+        if self.progress:
+            within = min((self.number - 1 + share) / self.jobs, 1.0)
+            done = (self.before + within * self.models) / self.all
+            self.progress(f"{self.name}: {job.model}, {job.in_words}", done)
+
+
+def _of(
+    comparison: Comparison, name: str, measure: str, title: str,
+    called: str | None = None, at: int | None = None,
+) -> Figure:  # fmt: skip
+    """The mean of a measure over seeds."""
+    found = comparison.summary[name].get(measure, {"mean": None, "low": None, "high": None})
+    return Figure(title, called or measure, found["mean"], found["low"], found["high"], at)
+
+
+def _title(comparison: Comparison, name: str) -> str:
+    if name == "decoder":
+        return "Transformer"
+    return str(next(model["title"] for model in comparison.models if model["name"] == name))
