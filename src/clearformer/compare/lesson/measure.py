@@ -30,7 +30,7 @@ DISTANCES = (16, 64, 256)
 BACK = 32
 """Steps back at which the gradient is told, as a share of that one step back."""
 
-TRAINING = 0.8
+TRAINING = 0.6
 """Share of the minutes that training has; the rest judges and measures."""
 
 SEARCHING = 0.7

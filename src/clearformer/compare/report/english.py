@@ -114,7 +114,8 @@ ENGLISH: Mapping[str, str] = {
     "{temperature}.",
     "lesson": "The textbook's table, measured",
     "lesson_how": "What textbooks say of each kind, and what was measured: each model of "
-    "{parameters} parameters trained for {seconds} s on each task, {seeds}, {minutes} minutes in all.",
+    "{parameters} parameters trained for {seconds} s on each task, {seeds}, {minutes} minutes in "
+    "all.",
     "textbook": "what textbooks say",
     "lesson_rnn": "RNN",
     "lesson_gated": "LSTM, GRU",

@@ -9,7 +9,7 @@ from clearformer.compare.why.fading import Fading, fading_of
 from clearformer.compare.why.growth import LENGTHS, Growth, growth_of
 from clearformer.compare.why.looking import Looking, looking_of
 from clearformer.compare.why.recall import Recalling
-from clearformer.compare.why.temperature import Temperature, temperature_of
+from clearformer.compare.why.temperature import WRITTEN, Temperature, temperature_of
 from clearformer.compare.why.works import LONGER, attention_of, step_of
 from clearformer.engines.threads import one_blas_thread
 
@@ -66,6 +66,7 @@ def reasons_of(
     entrants: Sequence[Trained],
     *,
     seconds: float = SECONDS,
+    written: int = WRITTEN,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Reasons:
@@ -77,6 +78,7 @@ def reasons_of(
         entrants: the trained models; of those that do not predict the next token nothing is
             measured.
         seconds: for the growth of each model's time.
+        written: tokens in each sample of text.
         seed: draws fresh weights and samples.
         progress: hears what is measured, and how much is done.
     """
@@ -92,7 +94,7 @@ def reasons_of(
     found = Reasons()
     with one_blas_thread():
         for entrant in asked:
-            found = _with(found, entrant, seconds, seed, tell)
+            found = _with(found, entrant, seconds, written, seed, tell)
         tell("attention alone")
         width = next(filter(None, map(_head_width, asked)), None)
         if width:
@@ -111,7 +113,12 @@ def _reads_ids(entrant: Trained) -> bool:
 
 
 def _with(
-    found: Reasons, entrant: Trained, seconds: float, seed: int, tell: Callable[[str], None]
+    found: Reasons,
+    entrant: Trained,
+    seconds: float,
+    written: int,
+    seed: int,
+    tell: Callable[[str], None],
 ) -> Reasons:
     """What was found so far and what is found of one more."""
     learns = hasattr(entrant.model, "from_vectors")
@@ -123,7 +130,7 @@ def _with(
     tell(f"{entrant.name}: what attention looks at")
     looking = looking_of(entrant) if learns else None
     tell(f"{entrant.name}: temperature")
-    temperature = temperature_of(entrant, seed=seed) if learns else None
+    temperature = temperature_of(entrant, written=written, seed=seed) if learns else None
     return replace(
         found,
         fading=found.fading + fading,
