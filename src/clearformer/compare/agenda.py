@@ -7,6 +7,9 @@ from clearformer.compare.entrants import Entrant
 from clearformer.compare.events import Job
 from clearformer.compare.plan import GRID, SHARE
 
+CERTAIN = 2.0
+"""Seconds that must have been measured before anything is said: first steps are slow."""
+
 
 class Agenda:
     """Counts jobs, and measures how long those of each model take.
@@ -56,7 +59,7 @@ class Agenda:
             done[job.model] += share * _weight(job)
             seconds[job.model] += time.monotonic() - self._begun
         speeds = {name: seconds[name] / done[name] for name in done if done[name]}
-        if not speeds:
+        if sum(seconds.values()) < CERTAIN:
             return None
         usual = sum(speeds.values()) / len(speeds)
         left = sum(units * speeds.get(name, usual) for name, units in self._left.items())

@@ -50,7 +50,7 @@ def _on_the_best(comparison: Comparison) -> str:
     said = f"{best} has the {most} {WORDS[measure]}, {_shown(comparison, best)}"
     if len(ranked) == 1:
         return f"{best} reaches {_shown(comparison, best)} {WORDS[measure]}."
-    if _interval(comparison, best)["low"] is None:
+    if any(_interval(comparison, name)["low"] is None for name in ranked):
         return f"{said}; one seed tells of no interval, so this may be luck."
     alike = [name for name in ranked[1:] if not _apart(comparison, best, name)]
     if alike:

@@ -58,7 +58,7 @@ class Plan:
                 raise ConfigurationError(
                     f"{name} must be a whole number from 1 to {most:,}; got {value!r}"
                 )
-        self.options(1e-3, 0, window=1)  # refuses a batch that cannot be
+        TrainingOptions(batch=self.batch)  # refuses one that cannot be
 
     def options(
         self, rate: float, seed: int, *, window: int, share: float = 1.0

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
+from functools import lru_cache
 from math import log
 from typing import Any
 
@@ -96,6 +97,7 @@ class RowsGround:
         return score_of_symbols(loss, self.task.accuracy(ids, targets))
 
 
+@lru_cache(maxsize=4)
 def judged_rows(task: SequenceTask, search: bool) -> tuple[np.ndarray, np.ndarray]:
     """Inputs and targets (rows, seq) to be judged by, the same for every entrant."""
     rows = min(max(JUDGED_POSITIONS // task.context, LEAST_ROWS), MOST_ROWS)

@@ -73,7 +73,7 @@ def _natural(make: Make, dials: Mapping[str, Any], budget: Budget) -> list[Confi
                 raise fault from None
             continue
         found.append(made)
-        if made.parameter_count > FURTHEST * budget.parameters:
+        if made.parameter_count > 2 * budget.parameters:  # no usual shape comes down from there
             break
     return found
 
