@@ -22,6 +22,7 @@ def small(text: Any = TEXT, **options: Any) -> Comparison:
         "batch": 4,
         "context": 8,
         "workers": 1,
+        "why": False,
     }
     return compare(text, **{**usual, **options})
 

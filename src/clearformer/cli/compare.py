@@ -44,6 +44,12 @@ def _in(section: str, *names: str, **options: Any) -> Callable[[Any], Any]:
      help="Folder of the comparison.  [default: comparisons/NAME]")  # fmt: skip
 @_in("Where it is kept", "--resume", is_flag=True,
      help="Go on with the comparison in --out; nothing else need be said.")  # fmt: skip
+@_in("What is shown", "--report", type=click.Path(path_type=Path), metavar="FILE",
+     help="The page of HTML, with pictures, once more; one is in the folder.")  # fmt: skip
+@_in("What is shown", "--language", type=click.Choice(["en", "ja"]), default="en",
+     help="Of the report.  [default: en]")  # fmt: skip
+@_in("What is shown", "--why/--no-why", default=True,
+     help="Measure the reasons on the trained models, too, in about a minute.")  # fmt: skip
 @_in("The machine", "--engine", type=click.Choice(ENGINES),
      help="What does the arithmetic.  [default: numpy]")  # fmt: skip
 @_in("The machine", "--device", metavar="cpu|cuda|mps", help="Of PyTorch.")
@@ -53,6 +59,7 @@ def compare(
     text: tuple[Path, ...],
     settings: tuple[str, ...],
     out: Path | None,
+    report: Path | None,
     task: str | None,
     as_json: bool,
     **given: Any,
@@ -83,6 +90,7 @@ def compare(
             task=task,
             settings=_settings(settings) or None,
             folder=place,
+            report=report,
             listener=display,
             **given,
         )
@@ -91,7 +99,8 @@ def compare(
         return
     for line in table_of(found):
         click.echo(printable(line))
-    click.echo(f"\nEvery trial is in {printable(str(place))}.")
+    page = report or Path(str(place)) / "report.html"
+    click.echo(f"\nEvery trial is in {printable(str(place))}. To see it: {printable(str(page))}")
 
 
 def _default_place(text: tuple[Path, ...], task: str | None) -> Path:

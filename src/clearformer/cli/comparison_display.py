@@ -73,10 +73,10 @@ class ComparisonDisplay(Listener):
             said = "diverged" if loss is None else f"loss {loss:.3f}"
             self._print(f"{job.model}, {job.in_words}: {said}")
 
-    def looking(self, at: str) -> None:
+    def looking(self, at: str, share: float) -> None:
         """Says what is measured on the trained models."""
-        self._doing = f"measuring {at}"
-        self._move(0.0, None)
+        self._doing = f"measuring {at}" if at else "measured"
+        self._move(share, None)
 
     def _start_bar(self) -> None:
         from rich.console import Console

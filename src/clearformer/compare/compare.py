@@ -14,6 +14,7 @@ from clearformer.compare.document import MEASURES, Comparison
 from clearformer.compare.entrants import Reads, check_fits, default_models, entrants_of
 from clearformer.compare.events import Listener
 from clearformer.compare.plan import Plan
+from clearformer.compare.reporting import require_place, write_report
 from clearformer.compare.rows_course import RowsCourse
 from clearformer.compare.tasks import task as task_named
 from clearformer.compare.tasks import tasks
@@ -49,6 +50,9 @@ def compare(
     seeds: int | None = None,
     folder: str | Path | None = None,
     resume: bool = False,
+    report: str | Path | None = None,
+    language: str = "en",
+    why: bool = True,
     tokenizer: str | None = None,
     vocab: int | None = None,
     measure: str | None = None,
@@ -77,6 +81,9 @@ def compare(
         folder: where every trial is kept as soon as it has ended, so that the comparison can go on
             after it was stopped; nothing is kept unless given.
         resume: go on with the comparison in `folder`; what is not given is as it was.
+        report: the file of HTML to write, beside `report.html` in the folder.
+        language: of the report, en or ja.
+        why: whether the reasons are measured on the trained models, too.
         tokenizer: characters (unless given), words or bytepair; an entrant may have its own.
         vocab: at most so many tokens.
         measure: what models are ranked by: bits_per_character, perplexity or accuracy.
@@ -97,6 +104,8 @@ def compare(
         Interrupted: on Ctrl-C; trials that have ended are kept in the folder.
     """
     heard = listener or Listener()
+    if report is not None:
+        require_place(Path(report), language)
     place = Path(folder) if folder is not None else None
     before, source = _before(place, resume)
     given = {
@@ -111,7 +120,12 @@ def compare(
         raise RunError(f"the text is not the one that {place} compares on: it has changed since")
     kept = study.begun(place, plan, source) if place is not None else study.Study()
     with kept.locked():
-        return conduct(plan, course, kept, heard, how_to_go_on(place, source))
+        going_on = how_to_go_on(place, source)
+        comparison = conduct(plan, course, kept, heard, going_on, why=why)
+        for file in (place / study.REPORT if place else None, report):
+            if file is not None:
+                write_report(comparison, Path(file), language)
+    return comparison
 
 
 def planned(given: Mapping[str, Any], before: Plan | None = None) -> Plan:

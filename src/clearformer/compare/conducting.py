@@ -17,11 +17,16 @@ from clearformer.compare.findings import findings_of, summary_of
 from clearformer.compare.plan import GRID, SEARCH_SEED, Plan
 from clearformer.compare.search import Tried, searched
 from clearformer.compare.study import Study
+from clearformer.compare.trained import trained_of
 from clearformer.compare.trial import Outcome, Trial, memory_of, run
+from clearformer.compare.why.reasons import reasons_of
 from clearformer.engines.choose import version_of
 from clearformer.errors import Interrupted, NotFiniteError
 from clearformer.training.interrupt import Interrupt
 from clearformer.version import __version__
+
+WHY = "why"
+"""The file that keeps the reasons."""
 
 MEMORY = (
     "bytes that Python and NumPy have allocated at the height of a training step, measured by "
@@ -30,7 +35,7 @@ MEMORY = (
 
 
 def conduct(
-    plan: Plan, course: Course, kept: Study, listener: Listener, going_on: str
+    plan: Plan, course: Course, kept: Study, listener: Listener, going_on: str, *, why: bool
 ) -> Comparison:
     """Does what is left to do, and puts everything together.
 
@@ -40,6 +45,7 @@ def conduct(
         kept: what has ended so far, and what will.
         listener: hears what happens.
         going_on: tells a person how to go on after it was stopped.
+        why: whether the reasons are measured on the trained models, too.
 
     Raises:
         ConfigurationError, NotFiniteError, RunError, Interrupted: see `compare`.
@@ -48,6 +54,8 @@ def conduct(
     with Interrupt() as interrupt:
         conducting = _Conducting(plan, course, kept, listener, entries, going_on, interrupt)
         comparison = conducting.all()
+        if why:
+            comparison = replace(comparison, **conducting.looked_into())
     kept.finish(comparison.to_json())
     return comparison
 
@@ -92,6 +100,22 @@ class _Conducting:
                 result = Result.from_json(found[entry.name, seed])
                 results.append(replace(result, memory=memory[entry.name]))
         return self._document(results, counted, rates)
+
+    def looked_into(self) -> dict[str, Any]:
+        """The reasons, measured on the models of the first seed."""
+        found = self.kept.get(WHY)
+        if found is None:
+
+            def hear(what: str, share: float) -> None:
+                if self.interrupt.number is not None:
+                    self._stop()
+                self.listener.looking(what, share)
+
+            models = trained_of(self.entries, self.course, self.kept)
+            why, temperature = reasons_of(models, progress=hear).to_json()
+            found = {"why": why, "temperature": temperature}
+            self.kept.put(WHY, found)
+        return {name: found[name] for name in ("why", "temperature")}
 
     def _counted(self, entry: Entry) -> dict[str, Any]:
         def work(job: Job) -> dict[str, Any]:

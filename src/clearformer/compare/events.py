@@ -47,5 +47,5 @@ class Listener:
     def ended(self, job: Job, found: Mapping[str, Any]) -> None:
         """A job has ended, now or in an earlier session."""
 
-    def looking(self, at: str) -> None:
-        """All trials have ended; what is measured on the trained models now."""
+    def looking(self, at: str, share: float) -> None:
+        """All trials have ended; what is measured on the trained models, and the share done."""

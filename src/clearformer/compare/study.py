@@ -4,6 +4,7 @@ FOLDER/plan.json         what is compared (see `plan`), and where the text is
        trials/NAME.json  one for each trial that has ended, written whole or not at all
        trials/NAME.safetensors  the weights of the first seed, to look into
        comparison.json   the document, once all have ended
+       report.html       the same as a page for a person
        lock              see `training.lock`
 """
 
@@ -21,7 +22,7 @@ from clearformer.training.durable import in_one_line, rename, replace_file, sync
 from clearformer.training.lock import NAME as LOCK
 from clearformer.training.lock import RunLock
 
-PLAN, TRIALS, DOCUMENT = "plan.json", "trials", "comparison.json"
+PLAN, TRIALS, DOCUMENT, REPORT = "plan.json", "trials", "comparison.json", "report.html"
 
 FORMAT = 1
 """Version of plan.json; raised when an older program could not read a newer one."""
