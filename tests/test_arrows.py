@@ -46,7 +46,7 @@ OF_ENGINES = {
     "verification": {"choose", "dispatch", "execution", "tape"},
     "corpora": {"threads"},
     "words": {"choose", "dispatch", "execution", "tape", "threads"},
-    "compare": {"choose", "dispatch", "execution", "ranks", "threads"},
+    "compare": {"choose", "dispatch", "execution", "ranks", "tape", "threads"},
     "runs": {"choose", "execution", "ranks", "threads"},
 }
 """What the parts above use of `engines`: none of it is an engine."""

@@ -17,7 +17,7 @@ def budget(parameters):
 
 
 @pytest.mark.parametrize("name", SIZED)
-@pytest.mark.parametrize("parameters", [12_000, 100_000, 1_000_000, 20_000_000])
+@pytest.mark.parametrize("parameters", [12_000, 200_000, 1_000_000])
 def test_every_kind_meets_the_budget(name, parameters):
     made = sized(name, KINDS[name], 65, {}, budget(parameters))
     assert abs(made.parameter_count - parameters) <= 0.02 * parameters

@@ -12,6 +12,7 @@ from clearformer.compare.conducting import conduct
 from clearformer.compare.course import Course
 from clearformer.compare.document import MEASURES, Comparison
 from clearformer.compare.entrants import Reads, check_fits, default_models, entrants_of
+from clearformer.compare.entries import sized_entries
 from clearformer.compare.events import Listener
 from clearformer.compare.plan import Plan
 from clearformer.compare.reporting import require_place, write_report
@@ -118,10 +119,11 @@ def compare(
     plan = plan.on(course.text().get("fingerprint"))
     if before is not None and plan.fingerprint != before.fingerprint:
         raise RunError(f"the text is not the one that {place} compares on: it has changed since")
+    entries = sized_entries(plan, course)  # before there is a folder: it may be refused
     kept = study.begun(place, plan, source) if place is not None else study.Study()
     with kept.locked():
         going_on = how_to_go_on(place, source)
-        comparison = conduct(plan, course, kept, heard, going_on, why=why)
+        comparison = conduct(plan, course, entries, kept, heard, going_on, why=why)
         for file in (place / study.REPORT if place else None, report):
             if file is not None:
                 write_report(comparison, Path(file), language)

@@ -11,7 +11,7 @@ from clearformer.compare.agenda import Agenda
 from clearformer.compare.counting import count
 from clearformer.compare.course import Course
 from clearformer.compare.document import Comparison, Result
-from clearformer.compare.entries import Entry, sized_entries
+from clearformer.compare.entries import Entry
 from clearformer.compare.events import Job, Listener
 from clearformer.compare.findings import findings_of, summary_of
 from clearformer.compare.plan import GRID, SEARCH_SEED, Plan
@@ -35,13 +35,21 @@ MEMORY = (
 
 
 def conduct(
-    plan: Plan, course: Course, kept: Study, listener: Listener, going_on: str, *, why: bool
+    plan: Plan,
+    course: Course,
+    entries: Sequence[Entry],
+    kept: Study,
+    listener: Listener,
+    going_on: str,
+    *,
+    why: bool,
 ) -> Comparison:
     """Does what is left to do, and puts everything together.
 
     Args:
         plan: what is compared.
         course: what all learn from.
+        entries: those that take part, in their sizes.
         kept: what has ended so far, and what will.
         listener: hears what happens.
         going_on: tells a person how to go on after it was stopped.
@@ -50,7 +58,6 @@ def conduct(
     Raises:
         ConfigurationError, NotFiniteError, RunError, Interrupted: see `compare`.
     """
-    entries = sized_entries(plan, course)
     with Interrupt() as interrupt:
         conducting = _Conducting(plan, course, kept, listener, entries, going_on, interrupt)
         comparison = conducting.all()
