@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import click
@@ -46,6 +47,11 @@ def _in(section: str, *names: str, **options: Any) -> Callable[[Any], Any]:
      help="Go on with the comparison in --out; nothing else need be said.")  # fmt: skip
 @_in("What is shown", "--report", type=click.Path(path_type=Path), metavar="FILE",
      help="The page of HTML, with pictures, once more; one is in the folder.")  # fmt: skip
+@_in("What is shown", "--lesson", is_flag=True,
+     help="Measure the textbook's table instead: what each kind remembers, reaches and costs."
+     )  # fmt: skip
+@_in("What is shown", "--minutes", type=float,
+     help="That the lesson may take, about.  [default: 10]")  # fmt: skip
 @_in("What is shown", "--language", type=click.Choice(["en", "ja"]), default="en",
      help="Of the report.  [default: en]")  # fmt: skip
 @_in("What is shown", "--why/--no-why", default=True,
@@ -61,6 +67,8 @@ def compare(
     out: Path | None,
     report: Path | None,
     task: str | None,
+    lesson: bool,
+    minutes: float | None,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -78,29 +86,63 @@ def compare(
       clearformer compare --task recall --task-set distance=128 --models rnn,lstm,decoder
       clearformer compare my-text.txt --models decoder,decoder:recipe=classic
       clearformer compare --resume --out comparisons/my-text
+      clearformer compare --lesson
     """  # noqa: E501
     from clearformer.cli.comparison_display import ComparisonDisplay
     from clearformer.cli.comparison_table import table_of
-    from clearformer.compare.compare import compare as compared
 
-    place = out or (None if given["resume"] else _default_place(text, task))
+    if minutes is not None and not lesson:
+        raise click.UsageError("--minutes goes with --lesson; a comparison has a budget of seconds")
+    place = out or (None if given["resume"] else _default_place(text, "lesson" if lesson else task))
+    language = given.pop("language")
+    common = {"folder": place, "report": report, "language": language}
+    chosen = {"task": task, "settings": _settings(settings) or None, **given}
     with ComparisonDisplay() as display:
-        found = compared(
-            list(text) or None,
-            task=task,
-            settings=_settings(settings) or None,
-            folder=place,
-            report=report,
-            listener=display,
-            **given,
-        )
+        common["listener"] = display
+        if lesson:
+            found = _taught(list(text) or None, minutes, chosen, common)
+        else:
+            from clearformer.compare.compare import compare as compared
+
+            found = compared(list(text) or None, **chosen, **common)
     if as_json:
         show_json(found.to_json())
         return
-    for line in table_of(found):
+    for line in _lesson(found, language) if lesson else table_of(found):
         click.echo(printable(line))
     page = report or Path(str(place)) / "report.html"
     click.echo(f"\nEvery trial is in {printable(str(place))}. To see it: {printable(str(page))}")
+
+
+def _taught(
+    text: Any, minutes: float | None, chosen: dict[str, Any], common: dict[str, Any]
+) -> Any:
+    """A lesson: it decides by itself what is compared."""
+    from clearformer.compare.teaching import MINUTES, taught
+
+    unless = {"why": True, "resume": False, "encoding": "utf-8"}
+    others = {
+        name: value
+        for name, value in chosen.items()
+        if name != "seeds" and value != unless.get(name)
+    }
+    taken = MINUTES if minutes is None else minutes
+    return taught(text, minutes=taken, seeds=chosen["seeds"], others=others, **common)
+
+
+def _lesson(found: Any, language: str) -> list[str]:
+    """The textbook's table for a terminal."""
+    from clearformer.cli.comparison_table import COLUMNS
+    from clearformer.compare.lesson.table import Lesson
+    from clearformer.compare.lesson.words import lines
+    from clearformer.compare.report.page import LANGUAGES
+
+    written = lines(Lesson.from_json(found.lesson), LANGUAGES[language])
+    return [
+        part
+        for line in written
+        for part in (wrap(line, COLUMNS) if len(line) > COLUMNS else [line])
+    ]
 
 
 def _default_place(text: tuple[Path, ...], task: str | None) -> Path:
