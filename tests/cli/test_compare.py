@@ -104,6 +104,19 @@ def test_a_setting_that_the_task_has_not_is_refused_with_those_it_has(command, s
     assert "distance" in refusal
 
 
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (["--minutes", "3"], "--minutes goes with --lesson"),
+        (["--lesson", "--models", "decoder"], "leave out models"),
+        (["--lesson", "--task", "recall", "--no-why"], "leave out task, why"),
+        (["--lesson", "--minutes", "0"], "minutes must be"),
+    ],
+)
+def test_a_lesson_decides_by_itself(command, text_file, study, flags, told):
+    assert told in command("compare", text_file, "--out", study, *flags).refusal()
+
+
 def test_resume_needs_a_folder(command):
     assert "--out" in command("compare", "--resume").refusal()
 
