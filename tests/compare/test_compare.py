@@ -14,6 +14,7 @@ from clearformer.compare.compare import compare
 from clearformer.compare.document import MEASURES, Comparison
 from clearformer.compare.study import Folder
 from clearformer.errors import ConfigurationError, Interrupted, RunError, TextError
+from clearformer.models.kinds import KINDS
 from clearformer.training.lock import RunLock
 from compare.small import (
     BY_CLOCK,
@@ -342,6 +343,21 @@ def test_pairs_are_rows_to_what_predicts_the_next_token():
     found = small_task("copy", settings={"least": 1, "most": 3, "symbols": 3})
     assert found.task["answer"] == "row"
     assert found.measure == "accuracy"
+
+
+@pytest.mark.skipif("seq2seq" not in KINDS, reason="no kind that learns from pairs is here")
+def test_a_model_with_two_sides_reads_as_many_pairs_as_others_read_rows():
+    found = small_task(
+        "copy",
+        models=[DECODER, "seq2seq", "seq2seq:attention=none"],
+        settings={"least": 1, "most": 3, "symbols": 3},
+        budget={"parameters": 3000, "tokens": 320},
+        seeds=1,
+    )
+    assert len({result.tokens for result in found.results}) == 1
+    for result in found.results:
+        assert abs(result.parameters - 3000) <= 60
+        assert 0 <= result.accuracy <= 1
 
 
 def test_measures_by_the_clock_are_named_as_such():

@@ -78,6 +78,9 @@ class Course(Protocol):
     def dials(self, entrant: Entrant) -> Mapping[str, Any]:
         """What a configuration needs to read it, such as a context."""
 
+    def read_in_a_row(self, entrant: Entrant, configuration: Configuration) -> int:
+        """Tokens that count as read with each row of a batch."""
+
     def ground(self, entrant: Entrant, configuration: Configuration, search: bool) -> Ground:
         """For a full trial; or for one of the search, which is judged by a part of its own."""
 

@@ -88,11 +88,11 @@ def known_kinds() -> list[str]:
 
 def default_models(reads: Reads, counting: bool) -> list[str]:
     """Those that take part unless others are named: what fits the task, the oldest first."""
-    order = ("rnn", "lstm", "gru", "seq2seq", "encoder-decoder", "decoder")
-    fitting = [name for name in order if name in KINDS and not obstacle(KINDS[name], reads)]
-    if reads == "pairs":  # the same with and without attention, and without an encoder at all
-        fitting = [name for name in fitting if name in ("lstm", "decoder") or _on_pairs(name)]
-    return ([COUNTING] if counting else []) + fitting
+    order = ["rnn", "lstm", "gru", "decoder"]
+    if reads == "pairs":  # reading on without a side for the source, then with one
+        order = ["lstm", "seq2seq:attention=none", "seq2seq", "encoder-decoder", "decoder"]
+    there = [name for name in order if name.partition(":")[0] in KINDS]
+    return ([COUNTING] if counting else []) + there
 
 
 def check_fits(entrants: Sequence[Entrant], task: str, reads: Reads, counting: bool) -> None:
@@ -126,10 +126,6 @@ def obstacle(kind: Kind, reads: Reads) -> str | None:
     if kind.reads == "pairs" and reads != "pairs":
         return "it learns from pairs"
     return None
-
-
-def _on_pairs(name: str) -> bool:
-    return KINDS[name].reads == "pairs"
 
 
 def _value(kind: str, dial: str, value: str) -> Any:

@@ -56,7 +56,8 @@ class Entry:
         if made is None:
             raise TypeError(f"{self.name} counts and is not trained")
         share = SHARE if search else 1.0
-        options = plan.options(rate, seed, window=made.window, share=share)
+        window = course.read_in_a_row(self.entrant, made)
+        options = plan.options(rate, seed, window=window, share=share)
         asked = Wish(plan.engine, plan.device, compiled=False)
         execution, _ = settled(asked, options, made, Alone())
         return Trial(made, course.ground(self.entrant, made, search), options, execution)

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 
 from clearformer import ops
-from clearformer.compare.course import Counted, Score, score_of_symbols
+from clearformer.compare.course import Counted, Ground, Score, score_of_symbols
 from clearformer.compare.entrants import Entrant, Reads
 from clearformer.compare.tasks import IGNORED, PairTask, SequenceTask, Task, as_sequences
 from clearformer.engines.dispatch import array_of
 from clearformer.errors import ConfigurationError
 from clearformer.models.kind import Configuration
+from clearformer.models.kinds import KINDS
 from clearformer.models.ngram.model import NGram
 from clearformer.training.evaluation import rows_for
 from clearformer.training.objective import Spread
+from clearformer.training.objectives import objective_of
 from clearformer.training.options import TrainingOptions
 
 JUDGED_POSITIONS = 2**17
@@ -97,10 +99,15 @@ class RowsGround:
         return score_of_symbols(loss, self.task.accuracy(ids, targets))
 
 
+def judged_count(task: SequenceTask) -> int:
+    """How many rows are judged by."""
+    return min(max(JUDGED_POSITIONS // task.context, LEAST_ROWS), MOST_ROWS)
+
+
 @lru_cache(maxsize=4)
 def judged_rows(task: SequenceTask, search: bool) -> tuple[np.ndarray, np.ndarray]:
     """Inputs and targets (rows, seq) to be judged by, the same for every entrant."""
-    rows = min(max(JUDGED_POSITIONS // task.context, LEAST_ROWS), MOST_ROWS)
+    rows = judged_count(task)
     rng = np.random.default_rng([JUDGING, int(search)])
     return task.draw(rng, rows, "train" if search else "test")
 
@@ -121,12 +128,14 @@ class RowsCourse:
         self.rows = as_sequences(self.task) if isinstance(self.task, PairTask) else self.task
 
     def vocabulary(self, entrant: Entrant) -> tuple[str, ...]:
-        """The symbols."""
+        """The symbols; of a model with two sides the characters alone, as it has marks itself."""
         if entrant.tokenizer or entrant.vocab:
             raise ConfigurationError(
                 f"{entrant.name}: the task {self.name} has symbols of its own; "
                 "a tokenizer goes with a text"
             )
+        if isinstance(self.task, PairTask) and _has_sides(entrant):
+            return self.task.alphabet
         return self.rows.vocabulary
 
     def tokenizer_of(self, entrant: Entrant) -> None:
@@ -140,10 +149,22 @@ class RowsCourse:
                 f"{entrant.name}: the task {self.name} has rows of {self.rows.context} tokens, so "
                 "the context is set by it; leave context out"
             )
+        if isinstance(self.task, PairTask) and _has_sides(entrant):
+            return {"context": max(self.task.longest) + 1}
         return {"context": self.rows.context}
 
-    def ground(self, entrant: Entrant, configuration: Configuration, search: bool) -> RowsGround:
-        """The same rows for every entrant."""
+    def read_in_a_row(self, entrant: Entrant, configuration: Configuration) -> int:
+        """The same for all, also for models that read a row as a pair."""
+        return self.rows.context
+
+    def ground(self, entrant: Entrant, configuration: Configuration, search: bool) -> Ground:
+        """The same rows for every entrant; pairs for a model with a side for each."""
+        if isinstance(self.task, PairTask) and _has_sides(entrant):
+            from clearformer.compare.pairs_ground import PairsGround
+
+            judged, context = judged_count(self.rows), self.rows.context
+            objective = objective_of(configuration)
+            return PairsGround(objective, self.task, judged, context, search)
         return RowsGround(self.rows, configuration.vocabulary, search)
 
     def counted(self, entrant: Entrant, tokens: int | None) -> Counted:
@@ -187,6 +208,11 @@ class RowsCourse:
     def text(self) -> Mapping[str, Any]:
         """It is no text."""
         return {}
+
+
+def _has_sides(entrant: Entrant) -> bool:
+    """Whether it reads a source and writes a target."""
+    return not entrant.counts and KINDS[entrant.kind].reads == "pairs"
 
 
 def _settings(task: Any) -> dict[str, Any]:

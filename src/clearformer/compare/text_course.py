@@ -115,6 +115,10 @@ class TextCourse:
         """The context, unless the entrant has one of its own."""
         return {"context": self.context}
 
+    def read_in_a_row(self, entrant: Entrant, configuration: Configuration) -> int:
+        """A window."""
+        return configuration.window
+
     def ground(self, entrant: Entrant, configuration: Configuration, search: bool) -> TextGround:
         """The part to learn from, and the part to be judged by."""
         cut = self.cut(entrant)
