@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from clearformer.compare.budget import Budget
-from clearformer.compare.entrants import BOTH_WAYS
 from clearformer.compare.sizing import sized
 from clearformer.errors import ConfigurationError
 from clearformer.models.kinds import KINDS, build
 
-SIZED = [name for name in KINDS if name not in BOTH_WAYS]
+SIZED = [name for name in KINDS if not KINDS[name].fills]
 
 
 def budget(parameters):

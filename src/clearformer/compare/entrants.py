@@ -12,9 +12,6 @@ from clearformer.text import KINDS as TOKENIZERS
 COUNTING = "ngram"
 """The n-gram model: it counts, and is trained by nothing."""
 
-BOTH_WAYS = ("encoder",)
-"""Kinds that see what comes after a token: they cannot be asked for the next one."""
-
 OWN = ("tokenizer", "vocab")
 """Dials that are no field of a configuration: what a token is, and how many there are at most."""
 
@@ -121,7 +118,7 @@ def check_fits(entrants: Sequence[Entrant], task: str, reads: Reads, counting: b
 
 def obstacle(kind: Kind, reads: Reads) -> str | None:
     """Why a kind does not fit what a task gives; None if it does."""
-    if kind.name in BOTH_WAYS:
+    if kind.fills:
         return "it sees what comes after a token, so it cannot be asked for the next one"
     if kind.reads == "pairs" and reads != "pairs":
         return "it learns from pairs"
