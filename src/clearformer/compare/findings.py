@@ -70,7 +70,7 @@ def _on_the_rest(comparison: Comparison) -> str:
     chain = ranked[1]
     for before, name in pairwise(ranked[1:]):
         chain += f", then {name}" if _apart(comparison, before, name) else f" or {name}"
-    return f"Behind it: {chain} (“or” where intervals overlap)."
+    return f"Behind it: {chain} (“or” where the intervals of neighbours overlap)."
 
 
 def _on_the_limit(comparison: Comparison) -> str:
