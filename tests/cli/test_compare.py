@@ -66,7 +66,7 @@ def test_without_out_it_has_the_name_of_the_text(command, text_file, tmp_path, m
 def test_a_task_has_settings(command, study, tmp_path):
     report = tmp_path / "page.html"
     done = command(
-        "compare", "--task", "recall", "--task-set", "distance=4", "--models", DECODER,
+        "compare", "--task", "recall", "--task-set", "k=4", "--models", DECODER,
         "--budget", "parameters=2000,tokens=320", "--seeds", "1", "--batch", "4",
         "--workers", "1", "--no-why", "--out", study, "--report", report, "--language", "ja",
         "--json",
@@ -100,7 +100,9 @@ def test_what_cannot_be_is_refused_in_one_line(command, text_file, study, flags,
 
 
 def test_a_setting_that_the_task_has_not_is_refused_with_those_it_has(command, study):
-    refusal = command("compare", "--task", "recall", "--task-set", "k=4", "--out", study).refusal()
+    refusal = command(
+        "compare", "--task", "recall", "--task-set", "step=4", "--out", study
+    ).refusal()
     assert "distance" in refusal
 
 

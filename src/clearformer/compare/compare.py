@@ -38,6 +38,9 @@ BUDGETS: Mapping[str, Budget] = {
 
 BUDGET_OF_TASKS = Budget(100_000, tokens=1_000_000)
 
+SHORT: Mapping[str, Mapping[str, str]] = {"recall": {"k": "distance"}}
+"""Settings of tasks by the letter that stands for them in papers."""
+
 SEEDS, BATCH, CONTEXT = 3, 12, 64
 
 
@@ -140,6 +143,11 @@ def planned(given: Mapping[str, Any], before: Plan | None = None) -> Plan:
     task = asked.get("task", before.task if before else TEXT)
     if task != TEXT and task not in tasks():
         raise ConfigurationError(f"task must be text or one of {', '.join(tasks())}; got {task!r}")
+    if "settings" in asked:
+        short = SHORT.get(task, {})
+        asked["settings"] = {
+            short.get(name, name): value for name, value in dict(asked["settings"]).items()
+        }
     usual = before or _usual(task, asked)
     if "models" in asked:
         asked["models"] = tuple(entrant.name for entrant in entrants_of(asked["models"]))
