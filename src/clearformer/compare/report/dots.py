@@ -81,7 +81,7 @@ def _ends(dot: Dot) -> list[float]:
 def _ground(frame: Frame, across: Scale, axis: Axis) -> Markup:
     left, right, top, bottom = frame.inner
     parts = [words(right, frame.height - 4, axis.title, "end", "name")]
-    for value in across.ticks(int((right - left) / 90)):
+    for value in across.ticks(max(int((right - left) / 90), 3)):
         place = across(value)
         parts += [
             line(place, top, place, bottom, "grid"),

@@ -78,7 +78,7 @@ def axes(frame: Frame, across: Scale, up: Scale, x: Axis, y: Axis) -> Markup:
             line(left, place, right, place, "grid"),
             words(left - 7, place + 4, y.label(value), "end"),
         ]
-    for value in _apart(x.ticks or across.ticks(int((right - left) / 75)), across, x.label):
+    for value in _apart(x.ticks or across.ticks(max(int((right - left) / 75), 3)), across, x.label):
         place = across(value)
         parts += [
             line(place, bottom, place, bottom + 5, "tick"),

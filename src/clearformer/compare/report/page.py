@@ -86,7 +86,8 @@ def style() -> str:
 
 
 def _top(view: View, keys: list[str]) -> Markup:
-    findings = [tag("p", finding, lang="en") for finding in view.comparison.findings]
+    # the first is on what the headline says already
+    findings = [tag("p", finding, lang="en") for finding in view.comparison.findings[1:]]
     links = [tag("li", tag("a", view.say(key), href=f"#{key}")) for key in keys]
     return tag(
         "header",
