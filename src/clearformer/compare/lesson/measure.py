@@ -175,13 +175,14 @@ class _Teaching:
 
     def _writer(self, written: Comparison) -> dict[str, tuple[Figure, ...]]:
         """The cells of models that read a source and write a target; the first has attention."""
-        made = written.models[0]
-        configuration = KINDS[made["kind"]].configuration.from_json(made["configuration"])
-        label = next(iter(self.writing))
+        made = {
+            title: KINDS[model["kind"]].configuration.from_json(model["configuration"])
+            for title, model in zip(self.writing, written.models, strict=True)
+        }
+        label, attending = next(iter(made.items()))
         with one_blas_thread():
-            norms = source_norms(configuration, BACK + 1)
-            growth = growth_of(made["name"], pair_step_of(configuration))
-        share = kept(norms[BACK] / norms[1]) if norms[1] else None
+            norms = {title: source_norms(each, BACK + 1) for title, each in made.items()}
+            growth = growth_of(label, pair_step_of(attending))
         return {
             "predicts": tuple(
                 _of(written, name, "bits_per_character", title, "bits_per_symbol")
@@ -191,7 +192,10 @@ class _Teaching:
                 _of(written, name, "accuracy", title, "reversed")
                 for title, name in self.writing.items()
             ),
-            "reaches": (Figure(label, "gradient", share, at=BACK),),
+            "reaches": tuple(
+                Figure(title, "gradient", kept(found[BACK] / found[1]), at=BACK)
+                for title, found in norms.items()
+            ),
             "costs": (Figure(label, "exponent", growth.exponent, growth.low, growth.high),),
             "speed": tuple(
                 _of(written, name, "tokens_per_second", title)
