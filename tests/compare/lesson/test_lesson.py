@@ -6,7 +6,7 @@ import pytest
 from clearformer.compare.lesson import measure
 from clearformer.compare.lesson.measure import BACK, lesson
 from clearformer.compare.lesson.table import COLUMNS, MEASURES, ROWS, Lesson
-from clearformer.compare.lesson.words import WRITERS, lines
+from clearformer.compare.lesson.words import OWN_WORDS, WRITERS, lines
 from clearformer.compare.report.english import ENGLISH
 from clearformer.compare.report.japanese import JAPANESE
 from clearformer.errors import ConfigurationError
@@ -20,6 +20,7 @@ NAMES = ("rnn", "lstm", "decoder")
 def kinds(monkeypatch):
     """Kinds that the example knows, whichever there are by now."""
     monkeypatch.setattr(measure, "KINDS", dict.fromkeys(NAMES))
+    monkeypatch.setattr(measure, "RECALLING", {})
     monkeypatch.setattr(measure, "READING", {
         "rnn": ("rnn",), "gated": ("lstm",), "transformer": ("decoder",),
     })  # fmt: skip
@@ -60,12 +61,12 @@ def test_figures_are_those_of_the_comparisons(kinds):
     assert row["costs"][0].value == 1.0
 
 
-def test_all_models_have_the_same_time_and_together_no_more_than_the_minutes(kinds):
+def test_models_have_the_same_time_on_a_task_and_together_less_than_the_minutes(kinds):
     found, asked = taught(minutes=10, seeds=2)
-    seconds = {each["budget"]["seconds"] for each in asked}
-    assert len(seconds) == 1
-    trainings = sum(len(each["models"]) for each in asked)
-    assert trainings * (0.6 + 2) * seconds.pop() <= 600
+    seconds = [each["budget"]["seconds"] for each in asked]
+    spent = [len(each["models"]) * (0.6 + 2) * time for each, time in zip(asked, seconds)]
+    assert 200 < sum(spent) < 600
+    assert list(found.seconds.values()) == seconds
     assert found.seeds == 2
 
 
@@ -98,7 +99,7 @@ def test_the_terminal_has_every_figure_and_how_it_was_measured(words):
 def test_every_row_column_and_measure_has_words():
     assert {f"claim_{row}" for row in ROWS} | {f"lesson_{row}" for row in ROWS} <= ENGLISH.keys()
     assert {f"column_{each}" for each in COLUMNS} <= ENGLISH.keys()
-    assert {f"figure_{each}" for each in MEASURES} <= ENGLISH.keys()
+    assert {f"figure_{each}" for each in OWN_WORDS} <= ENGLISH.keys()
     assert WRITERS.keys() == set(MEASURES)
 
 

@@ -1,6 +1,7 @@
 """Measures the textbook's table: models compared by text, by recall and by reversing letters."""
 
 from collections.abc import Callable, Mapping, Sequence
+from math import sqrt
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -22,8 +23,11 @@ READING: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Kinds of model that read one sequence, by row."""
 
-WRITING: Mapping[str, str] = {"with attention": "seq2seq", "without": "seq2seq:attention=none"}
+WRITING: Mapping[str, str] = {"attention": "seq2seq", "no_attention": "seq2seq:attention=none"}
 """Models that read a source and write a target."""
+
+RECALLING: Mapping[str, str] = {"decoder": "decoder:recipe=classic"}
+"""Models whose variant learns to recall in fewer steps, with what is then compared."""
 
 DISTANCES = (16, 64, 256)
 
@@ -32,6 +36,9 @@ BACK = 32
 
 TRAINING = 0.6
 """Share of the minutes that training has; the rest judges and measures."""
+
+WEIGHTS: Mapping[str, float] = {"text": 2.0, "reverse": 3.0}
+"""How the time for training is shared out; recall at distance k has a share of 2 √(k / 64)."""
 
 SEARCHING = 0.7
 """Trainings that the search for a learning rate takes, in full ones: three or four of a fifth."""
@@ -45,7 +52,7 @@ def lesson(
     *,
     minutes: float = 10.0,
     seeds: int = 1,
-    parameters: int = 100_000,
+    parameters: int = 50_000,
     distances: Sequence[int] = DISTANCES,
     folder: str | Path | None = None,
     compared: Callable[..., Comparison] = compare,
@@ -93,9 +100,16 @@ class _Teaching:
         self.folder, self.compared, self.progress = folder, compared, progress
         self.reading = [name for names in READING.values() for name in names if name in KINDS]
         self.writing = {label: name for label, name in WRITING.items() if "seq2seq" in KINDS}
-        self.trials = len(self.reading) * (1 + len(distances)) + len(self.writing)
-        self.done = 0
-        self.seconds = TRAINING * minutes * 60 / (self.trials * (SEARCHING + seeds))
+        self.done = 0.0
+        models = {
+            "text": self.reading,
+            **{_recall(distance): self.reading for distance in distances},
+            **({"reverse": list(self.writing.values())} if self.writing else {}),
+        }
+        weights = {name: _weight(name, distances) for name in models}
+        self.work = {name: weights[name] * len(models[name]) for name in models}
+        unit = TRAINING * minutes * 60 / (sum(self.work.values()) * (SEARCHING + seeds))
+        self.seconds = {name: kept(unit * weight) or unit for name, weight in weights.items()}
 
     def all(self, text: Any) -> Lesson:
         """Everything, one comparison after another."""
@@ -103,7 +117,10 @@ class _Teaching:
         read = self._compared("text", self.reading, text, why=True)
         recalled = {
             distance: self._compared(
-                f"recall {distance}", self.reading, task="recall", settings={"distance": distance}
+                _recall(distance),
+                [RECALLING.get(name, name) for name in self.reading],
+                task="recall",
+                settings={"distance": distance},
             )
             for distance in self.distances
         }
@@ -120,7 +137,7 @@ class _Teaching:
         return Lesson(
             cells,
             kept((monotonic() - begun) / 60) or 0.0,
-            kept(self.seconds) or 0.0,
+            self.seconds,
             self.parameters,
             self.seeds,
             self.distances,
@@ -134,14 +151,16 @@ class _Teaching:
         found = self.compared(
             text,
             models=models,
-            budget={"parameters": self.parameters, "seconds": self.seconds},
+            budget={"parameters": self.parameters, "seconds": self.seconds[name]},
             seeds=self.seeds,
             folder=place,
             why=why,
-            listener=_Ears(name, self.done, len(models), self.trials, self.progress),
+            listener=_Ears(
+                name, self.done, self.work[name], sum(self.work.values()), self.progress
+            ),
             **task,
         )
-        self.done += len(models)
+        self.done += self.work[name]
         return found
 
     def _reader(
@@ -162,7 +181,7 @@ class _Teaching:
                 _of(read, name, "bits_per_character", titles[name]) for name in names
             ),
             "remembers": tuple(
-                _of(comparison, name, "accuracy", titles[name], "recall", distance)
+                _of(comparison, RECALLING.get(name, name), "accuracy", titles[name], "recall", distance)
                 for name in names
                 for distance, comparison in recalled.items()
             ),
@@ -207,8 +226,10 @@ class _Teaching:
 class _Ears(Listener):
     """Tells how far the whole lesson is."""
 
-    def __init__(self, name: str, before: int, models: int, all_: int, progress: Progress | None):
-        self.name, self.before, self.models, self.all = name, before, models, all_
+    def __init__(
+        self, name: str, before: float, own: float, all_: float, progress: Progress | None
+    ):
+        self.name, self.before, self.own, self.all = name, before, own, all_
         self.progress = progress
         self.number, self.jobs = 1, 1
 
@@ -221,8 +242,19 @@ class _Ears(Listener):
         """A share of it is done."""
         if self.progress:
             within = min((self.number - 1 + share) / self.jobs, 1.0)
-            done = (self.before + within * self.models) / self.all
+            done = (self.before + within * self.own) / self.all
             self.progress(f"{self.name}: {job.model}, {job.in_words}", done)
+
+
+def _recall(distance: int) -> str:
+    """What a comparison by recall is called."""
+    return f"recall {distance}"
+
+
+def _weight(name: str, distances: Sequence[int]) -> float:
+    """Of one comparison; longer rows need more time to learn as much."""
+    by_distance = {_recall(distance): 2 * sqrt(distance / 64) for distance in distances}
+    return by_distance.get(name) or WEIGHTS[name]
 
 
 def _of(

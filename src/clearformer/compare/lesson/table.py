@@ -22,7 +22,7 @@ class Figure:
     """One measured figure."""
 
     model: str
-    """What was measured, for a person: LSTM, or: with attention."""
+    """What was measured, for a person, such as LSTM; or `attention` or `no_attention`."""
     measure: str
     """One of MEASURES."""
     value: float | None
@@ -42,8 +42,8 @@ class Lesson:
     """{row: {column: figures}}; no figure where a kind of model is not there."""
     minutes: float
     """What everything took."""
-    seconds: float
-    """Of training, for each model, task and seed."""
+    seconds: Mapping[str, float]
+    """Of training for each model and seed, by task."""
     parameters: int
     """Of each model."""
     seeds: int
@@ -59,7 +59,8 @@ class Lesson:
             row: {column: [asdict(each) for each in figures] for column, figures in line.items()}
             for row, line in self.cells.items()
         }
-        return {**asdict(self), "cells": cells, "distances": list(self.distances)}
+        plain = {"seconds": dict(self.seconds), "distances": list(self.distances)}
+        return {**asdict(self), **plain, "cells": cells}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "Lesson":

@@ -125,27 +125,24 @@ ENGLISH: Mapping[str, str] = {
     "claim_gated": "gates decide what stays in the state",
     "claim_seq2seq": "chooses where in the source to look",
     "claim_transformer": "sees all positions at once, and pays with the square of the length",
-    "column_predicts": "predicts",
-    "column_remembers": "remembers",
-    "column_reaches": "gradient reaches back",
-    "column_costs": "price of length",
-    "column_speed": "speed",
-    "figure_bits_per_character": "bits per character",
-    "figure_bits_per_symbol": "bits per symbol",
+    "column_predicts": "bits per character",
+    "column_remembers": "recalls after k steps",
+    "column_reaches": "gradient {back} steps back",
+    "column_costs": "exponent of time",
+    "column_speed": "tokens per second",
+    "of_attention": "with attention",
+    "of_no_attention": "without",
+    "figure_bits_per_symbol": "per symbol",
     "figure_recall": "k = {at}",
     "figure_reversed": "reversed",
-    "figure_gradient": "k = {at}",
-    "figure_exponent": "exponent",
-    "figure_tokens_per_second": "tokens/s",
-    "how_predicts": "predicts: bits per character of held-out text ({text}); of seq2seq bits per "
-    "symbol of the reversed letters",
-    "how_remembers": "remembers: right answers when the symbol of k steps ago is asked for; of "
+    "how_predicts": "Bits per character of held-out text ({text}); of seq2seq bits per symbol "
+    " of the reversed letters",
+    "how_remembers": "Right answers when the symbol of k steps ago is asked for; of "
     "seq2seq the share of words of 4 to 16 letters that it reverses without a mistake",
-    "how_reaches": "gradient reaches back: norm of the gradient {back} steps back, as a share of "
+    "how_reaches": "Norm of the gradient {back} steps back, as a share of "
     "that one step back, after training; of seq2seq through the source, before training",
-    "how_costs": "price of length: exponent of the length that the time of a training step grows "
-    "with",
-    "how_speed": "speed: tokens per second in training",
+    "how_costs": "Exponent of the length that the time of a training step grows with",
+    "how_speed": "Tokens per second in training",
     "method": "How it was measured",
     "method_how": "Every model has the same budget and the same search for a learning rate. "
     "It is trained with {batch} sequences of {context} tokens in a step, clipped at a gradient "

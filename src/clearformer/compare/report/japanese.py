@@ -116,26 +116,24 @@ JAPANESE: Mapping[str, str] = {
     "claim_gated": "状態に何を残すかをゲートが決める",
     "claim_seq2seq": "入力文のどこを見るかを選ぶ",
     "claim_transformer": "すべての位置を一度に見て、長さの 2 乗の代償を払う",
-    "column_predicts": "予測",
-    "column_remembers": "記憶",
-    "column_reaches": "勾配の届き方",
-    "column_costs": "長さの代償",
-    "column_speed": "速さ",
-    "figure_bits_per_character": "ビット／文字",
-    "figure_bits_per_symbol": "ビット／記号",
+    "column_predicts": "ビット／文字",
+    "column_remembers": "k ステップ後の正答率",
+    "column_reaches": "{back} ステップ前の勾配",
+    "column_costs": "時間の指数",
+    "column_speed": "トークン／秒",
+    "of_attention": "注意あり",
+    "of_no_attention": "注意なし",
+    "figure_bits_per_symbol": "1 記号あたり",
     "figure_recall": "k = {at}",
     "figure_reversed": "逆順",
-    "figure_gradient": "k = {at}",
-    "figure_exponent": "指数",
-    "figure_tokens_per_second": "トークン／秒",
-    "how_predicts": "予測：学習に使わない文章（{text}）のビット／文字。seq2seq は逆順にした文字の"
+    "how_predicts": "学習に使わない文章（{text}）のビット／文字。seq2seq は逆順にした文字の"
     "ビット／記号",
-    "how_remembers": "記憶：k ステップ前の記号を問われたときの正答率。seq2seq は 4〜16 文字の語を"
+    "how_remembers": "k ステップ前の記号を問われたときの正答率。seq2seq は 4〜16 文字の語を"
     "誤りなく逆順にできた割合",
-    "how_reaches": "勾配の届き方：{back} ステップ前の勾配のノルムを、1 ステップ前に対する割合で示す"
+    "how_reaches": "{back} ステップ前の勾配のノルムを、1 ステップ前に対する割合で示す"
     "（学習後）。seq2seq は入力文を通る勾配（学習前）",
-    "how_costs": "長さの代償：学習 1 ステップの時間が長さの何乗で増えるか",
-    "how_speed": "速さ：学習時のトークン／秒",
+    "how_costs": "学習 1 ステップの時間が長さの何乗で増えるか",
+    "how_speed": "学習時のトークン／秒",
     "method": "どう測ったか",
     "method_how": "どのモデルも予算と学習率の探し方は同じ。1 ステップに {context} トークンの系列を "
     "{batch} 本使い、勾配のノルムは {clip} で切り詰める。評価に使う部分はどのモデルも見ていない。",

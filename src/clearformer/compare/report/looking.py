@@ -25,7 +25,7 @@ def _model(view: View, found: Looking) -> Markup:
         [
             tag("p", how, class_="how"),
             tag("figure", tag("figcaption", title), _distances(view, found, title)),
-            tag("div", *shown, class_="pair heats"),
+            tag("div", *shown, class_="pair"),
             folded(view.say("numbers"), _table(view, found)),
         ]
     )

@@ -13,7 +13,7 @@ def textbook(view: View) -> Markup | None:
     if view.comparison.lesson is None:
         return None
     lesson = Lesson.from_json(view.comparison.lesson)
-    head = tag("tr", *[tag("th", text, scope="col") for text in heads(view.words)])
+    head = tag("tr", *[tag("th", text, scope="col") for text in heads(lesson, view.words)])
     body = [_row(view, lesson, row) for row in rows_of(lesson)]
     caption = tag("caption", view.say("lesson"))
     drawn = tag("table", caption, tag("thead", head), tag("tbody", *body), class_="main lesson")
@@ -42,11 +42,14 @@ def _cell(view: View, figures: Sequence[Figure]) -> Markup:
     written = [
         tag(
             "span",
+            _of(about(each, figures, view.words)),
             tag("strong", said(each, view.words),
                 data_value=None if each.value is None else repr(each.value)),
-            " ",
-            tag("small", about(each, view.words)),
         )
         for each in figures
     ]  # fmt: skip
     return tag("td", *written) if written else tag("td", view.say("unknown"))
+
+
+def _of(name: str) -> Markup | None:
+    return joined([tag("small", name), " "]) if name else None
