@@ -1,15 +1,15 @@
 """Measures the textbook's table: models compared by text, by recall and by reversing letters."""
 
 from collections.abc import Callable, Mapping, Sequence
-from math import sqrt
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from clearformer.compare.compare import compare
 from clearformer.compare.document import Comparison
-from clearformer.compare.events import Job, Listener
+from clearformer.compare.lesson.hearing import Hearing, Progress
 from clearformer.compare.lesson.pairs import pair_step_of, source_norms
+from clearformer.compare.lesson.shares import recall, shared_out
 from clearformer.compare.lesson.table import Figure, Lesson
 from clearformer.compare.why.growth import growth_of
 from clearformer.compare.why.numbers import kept
@@ -33,18 +33,6 @@ DISTANCES = (16, 64, 256)
 
 BACK = 32
 """Steps back at which the gradient is told, as a share of that one step back."""
-
-TRAINING = 0.6
-"""Share of the minutes that training has; the rest judges and measures."""
-
-WEIGHTS: Mapping[str, float] = {"text": 2.0, "reverse": 3.0}
-"""How the time for training is shared out; recall at distance k has a share of 2 √(k / 64)."""
-
-SEARCHING = 0.7
-"""Trainings that the search for a learning rate takes, in full ones: three or four of a fifth."""
-
-Progress = Callable[[str, float], None]
-"""Hears what is measured, and the share of everything that is done, 0 … 1."""
 
 
 def lesson(
@@ -103,13 +91,11 @@ class _Teaching:
         self.done = 0.0
         models = {
             "text": self.reading,
-            **{_recall(distance): self.reading for distance in distances},
+            **{recall(distance): self.reading for distance in distances},
             **({"reverse": list(self.writing.values())} if self.writing else {}),
         }
-        weights = {name: _weight(name, distances) for name in models}
-        self.work = {name: weights[name] * len(models[name]) for name in models}
-        unit = TRAINING * minutes * 60 / (sum(self.work.values()) * (SEARCHING + seeds))
-        self.seconds = {name: kept(unit * weight) or unit for name, weight in weights.items()}
+        counts = {name: len(names) for name, names in models.items()}
+        self.work, self.seconds = shared_out(minutes, counts, distances, seeds)
 
     def all(self, text: Any) -> Lesson:
         """Everything, one comparison after another."""
@@ -117,7 +103,7 @@ class _Teaching:
         read = self._compared("text", self.reading, text, why=True)
         recalled = {
             distance: self._compared(
-                _recall(distance),
+                recall(distance),
                 [RECALLING.get(name, name) for name in self.reading],
                 task="recall",
                 settings={"distance": distance},
@@ -155,7 +141,7 @@ class _Teaching:
             seeds=self.seeds,
             folder=place,
             why=why,
-            listener=_Ears(
+            listener=Hearing(
                 name, self.done, self.work[name], sum(self.work.values()), self.progress
             ),
             **task,
@@ -221,40 +207,6 @@ class _Teaching:
                 for title, name in self.writing.items()
             ),
         }
-
-
-class _Ears(Listener):
-    """Tells how far the whole lesson is."""
-
-    def __init__(
-        self, name: str, before: float, own: float, all_: float, progress: Progress | None
-    ):
-        self.name, self.before, self.own, self.all = name, before, own, all_
-        self.progress = progress
-        self.number, self.jobs = 1, 1
-
-    def begun(self, job: Job, number: int, jobs: int) -> None:
-        """A job begins."""
-        self.number, self.jobs = number, jobs
-        self.moved(job, 0.0, None)
-
-    def moved(self, job: Job, share: float, seconds_left: float | None) -> None:
-        """A share of it is done."""
-        if self.progress:
-            within = min((self.number - 1 + share) / self.jobs, 1.0)
-            done = (self.before + within * self.own) / self.all
-            self.progress(f"{self.name}: {job.model}, {job.in_words}", done)
-
-
-def _recall(distance: int) -> str:
-    """What a comparison by recall is called."""
-    return f"recall {distance}"
-
-
-def _weight(name: str, distances: Sequence[int]) -> float:
-    """Of one comparison; longer rows need more time to learn as much."""
-    by_distance = {_recall(distance): 2 * sqrt(distance / 64) for distance in distances}
-    return by_distance.get(name) or WEIGHTS[name]
 
 
 def _of(
