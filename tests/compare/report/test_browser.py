@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from clearformer.compare.report.drawing import DASHES
 from clearformer.compare.report.page import LANGUAGES, report_of
 from compare.report.example import example
 
@@ -114,6 +115,17 @@ def test_text_stands_out_in_light_and_in_dark(opened, scheme):
     page = opened(scheme=scheme)
     for selector in ("p", "td", "th", "a", "summary", "svg text.label", "svg text.series"):
         assert contrast(page, selector) >= 4.5, selector
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_colour_of_a_line_stands_out(opened, scheme):
+    page = opened(scheme=scheme)
+    page.evaluate(
+        """count => [...Array(count).keys()].forEach(n => document.body.insertAdjacentHTML(
+          'beforeend', `<p class="try" style="color: var(--c${n})">x</p>`))""",
+        len(DASHES),
+    )
+    assert contrast(page, ".try") >= 4.5
 
 
 def test_dark_is_dark(opened):
