@@ -45,16 +45,20 @@ def pages(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def opened(browser, pages):
-    """Opens a report in a new window; whatever the browser complains of fails the test."""
-    contexts, complaints = [], []
+@pytest.fixture(scope="module")
+def windows(browser, pages):
+    """Opens a report in a window, once; whatever the browser complains of is kept beside."""
+    there, complaints = {}, []
 
-    def open_(language="en", width=1280, scheme="light"):
+    def open_(*asked):
+        if asked not in there:
+            there[asked] = opened_anew(*asked)
+        return there[asked]
+
+    def opened_anew(language, width, scheme):
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True
         )
-        contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -63,9 +67,21 @@ def opened(browser, pages):
         page.goto((pages / f"{language}.html").as_uri())
         return page
 
-    yield open_
-    for context in contexts:
-        context.close()
+    return open_, complaints
+
+
+@pytest.fixture
+def opened(windows):
+    """A report as it is when it is opened."""
+    open_, complaints = windows
+
+    def page_of(language="en", width=1280, scheme="light"):
+        page = open_(language, width, scheme)
+        page.emulate_media(media="screen", color_scheme=scheme)
+        page.evaluate("document.querySelectorAll('details').forEach(e => e.open = false)")
+        return page
+
+    yield page_of
     assert complaints == []
 
 
