@@ -149,7 +149,9 @@ def lesson() -> Lesson:
         }
 
     rows = {"rnn": cells("RNN", 2.6), "gated": cells("LSTM", 2.5), "transformer": cells("T", 2.4)}
-    return Lesson(rows, 9.5, {"text": 16.6, "recall 16": 8.25}, 100_000, 1, (16, 64), "a <b>.txt")
+    return Lesson(
+        rows, 9.5, {"text": 16.6, "recall 16": 8.25}, 100_000, 1, (16, 64), 0.125, "a <b>.txt"
+    )
 
 
 def as_figures(found: Lesson) -> list[dict[str, Any]]:

@@ -127,6 +127,7 @@ class _Teaching:
             self.parameters,
             self.seeds,
             self.distances,
+            next((float(each.task["chance"]) for each in recalled.values()), None),
             ", ".join(map(str, read.text.get("sources", ()))),
         )
 

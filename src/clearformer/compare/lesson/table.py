@@ -50,6 +50,8 @@ class Lesson:
     """Full trials of each."""
     distances: tuple[int, ...]
     """Of the recalls."""
+    chance: float | None
+    """Share of right answers in recall of one who has forgotten."""
     text: str
     """What text was read."""
 

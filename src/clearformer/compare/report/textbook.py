@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from clearformer.compare.lesson.table import COLUMNS, Figure, Lesson
 from clearformer.compare.lesson.words import about, heads, method, rows_of, said, summary
+from clearformer.compare.report.drawing import DASHES, Axis
+from clearformer.compare.report.lines import Line, line_chart
 from clearformer.compare.report.markup import Markup, joined, tag
 from clearformer.compare.report.view import View
 
@@ -22,6 +24,7 @@ def textbook(view: View) -> Markup | None:
             tag("p", summary(lesson, view.words), class_="how"),
             tag("div", drawn, class_="scroll", tabindex="0", role="region",
                 aria_label=view.say("lesson")),
+            _recall(view, lesson),
             tag("ul", *[tag("li", how) for how in method(lesson, view.words)], class_="small"),
         ]
     )  # fmt: skip
@@ -53,3 +56,27 @@ def _cell(view: View, figures: Sequence[Figure]) -> Markup:
 
 def _of(name: str) -> Markup | None:
     return joined([tag("small", name), " "]) if name else None
+
+
+def _recall(view: View, lesson: Lesson) -> Markup | None:
+    """Recall against distance, of all models that were asked."""
+    points: dict[str, list[tuple[float, float]]] = {}
+    for row in rows_of(lesson):
+        for each in lesson.cells[row]["remembers"]:
+            if each.measure == "recall" and each.at is not None and each.value is not None:
+                points.setdefault(each.model, []).append((float(each.at), each.value))
+    if not points or len(lesson.distances) < 2:
+        return None
+    lines = [
+        Line(model, 1 + number % (len(DASHES) - 1), known, marked=True)
+        for number, (model, known) in enumerate(points.items())
+    ]
+    ends = [float(end) for end in (min(lesson.distances), max(lesson.distances))]
+    if lesson.chance is not None:
+        chance = [(end, lesson.chance) for end in ends]
+        lines.append(Line(view.say("chance"), 0, chance, thin=True))
+    x = Axis(view.say("back_axis"), powers=True, ticks=tuple(map(float, lesson.distances)))
+    y = Axis(view.say("recall_axis"), low=0.0, high=1.04, label=lambda part: f"{100 * part:g} %")
+    title = view.say("recalling_figure")
+    drawn = line_chart(lines, x, y, title, view.say("recalling_how"))
+    return tag("figure", tag("figcaption", title), drawn)
