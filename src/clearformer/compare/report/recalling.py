@@ -51,7 +51,7 @@ def recalling(view: View) -> Markup | None:
     return joined(
         [
             tag("p", view.say("recalling_how"), class_="how"),
-            tag("figure", drawn),
+            tag("figure", drawn, class_="alone"),
             folded(view.say("numbers"), table(title, heads, rows)),
         ]
     )

@@ -79,4 +79,4 @@ def _recall(view: View, lesson: Lesson) -> Markup | None:
     y = Axis(view.say("recall_axis"), low=0.0, high=1.04, label=lambda part: f"{100 * part:g} %")
     title = view.say("recalling_figure")
     drawn = line_chart(lines, x, y, title, view.say("recalling_how"))
-    return tag("figure", tag("figcaption", title), drawn)
+    return tag("figure", tag("figcaption", title), drawn, class_="alone")
