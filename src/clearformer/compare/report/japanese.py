@@ -14,8 +14,9 @@ JAPANESE: Mapping[str, str] = {
     "best_once": "最も良いのは {best}（{value}）、次は {next}（{other}）。"
     "学習は各1回なので、偶然かもしれない。",
     "best_alone": "{best} は {value} に達した。",
-    "under": "{models} モデル、各 {parameters} パラメータ（差は {within} 以内）、"
-    "{length}、{seeds}。",
+    "models_many": "{count} モデル",
+    "models_one": "1 モデル",
+    "under": "{models}、各 {parameters} パラメータ（差は {within} 以内）、{length}、{seeds}。",
     "seeds_many": "シード {count} 個",
     "seeds_one": "シード 1 個",
     "length_tokens": "学習 {count} トークン",

@@ -41,6 +41,7 @@ def under_the_headline(view: View) -> str:
     """The budget and the task in a line."""
     comparison = view.comparison
     budget, seeds = comparison.budget, len(comparison.training["seeds"])
+    models = len(comparison.models)
     if budget["tokens"] is not None:
         length = view.say("length_tokens", count=count(budget["tokens"]))
     else:
@@ -52,7 +53,7 @@ def under_the_headline(view: View) -> str:
     )
     said = view.say(
         "under",
-        models=len(comparison.models),
+        models=view.say("models_many" if models > 1 else "models_one", count=models),
         parameters=count(budget["parameters"]),
         within=f"{100 * budget['within']:g} %",
         length=length,
