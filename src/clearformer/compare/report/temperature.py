@@ -10,6 +10,9 @@ from clearformer.compare.why.temperature import Temperature
 USUAL = 0.8
 """The temperature at which the samples of all models are shown, or the nearest there is."""
 
+COLD = 0.5
+"""Below it the loss may rise beyond the picture."""
+
 SHOWN = (0.2, 0.6, 1.0, 1.4, 2.0)
 """Temperatures at which one model's text is shown."""
 
@@ -87,10 +90,12 @@ def _picture(view: View, what: str) -> Markup:
         )
         for each in view.reasons.temperature
     ]
-    least = min((value for each in lines for _, value in each.points), default=1.0)
+    warm = [value for each in lines for heat, value in each.points if heat >= COLD]
     entropy = what == "entropy"
     y = Axis(
-        view.say("bits_axis"), low=0.0 if entropy else None, high=None if entropy else 2.2 * least
+        view.say("bits_axis"),
+        low=0.0 if entropy else None,
+        high=None if entropy else 1.1 * max(warm, default=1.0),
     )
     title = view.say(f"temperature_{what}")
     x = Axis(view.say("temperature_axis"))
