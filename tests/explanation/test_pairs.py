@@ -72,7 +72,7 @@ def test_the_page_shows_what_was_looked_at_within_its_width(name, width):
     run = run_of(name)
     text = run.explain("3月 2021").text(width)
     assert all(cell_width(line) <= width for line in text.splitlines())
-    assert text.startswith("3月 2021 → ")
+    assert text.startswith("3月 2021 →")
     assert run.configuration.title in text
     if name == "none":
         assert "this model has no attention" in text

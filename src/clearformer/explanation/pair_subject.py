@@ -108,12 +108,13 @@ class PairSubject:
             *listener.kept.values(),
         )
         subject: Any = self
-        return Trace(subject, stages, self._likeliest(probabilities[0, -1]), edits, before)
+        return Trace(subject, stages, self.most_likely(probabilities[0, -1]), edits, before)
 
     def _texts(self, ids: np.ndarray) -> np.ndarray:
         return np.array([self.token(id) for id in ids[0].tolist()], object)
 
-    def _likeliest(self, probabilities: np.ndarray) -> tuple[tuple[str, float], ...]:
+    def most_likely(self, probabilities: np.ndarray) -> tuple[tuple[str, float], ...]:
+        """Some of the likeliest tokens and their probabilities, the likeliest first."""
         order = np.argsort(-probabilities, kind="stable")[:NEXT]
         return tuple((self.token(int(id)), float(probabilities[id])) for id in order)
 
