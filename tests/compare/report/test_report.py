@@ -141,6 +141,11 @@ def test_no_language_lacks_a_word_or_a_number():
         assert fields(JAPANESE[key]) == fields(words), key
 
 
+def test_words_have_single_spaces():
+    for words in (*ENGLISH.values(), *JAPANESE.values()):
+        assert "  " not in words
+
+
 def fields(words):
     return {name for _, name, _, _ in Formatter().parse(words) if name}
 

@@ -138,7 +138,7 @@ ENGLISH: Mapping[str, str] = {
     "figure_recall": "k = {at}",
     "figure_reversed": "reversed",
     "how_predicts": "Bits per character of held-out text ({text}); of seq2seq bits per symbol "
-    " of the reversed letters",
+    "of the reversed letters",
     "how_remembers": "Right answers when the symbol of k steps ago is asked for; of "
     "seq2seq the share of words of 4 to 16 letters that it reverses without a mistake",
     "how_reaches": "Norm of the gradient {back} steps back, as a share of "
