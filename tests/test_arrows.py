@@ -19,13 +19,14 @@ MAY_KNOW = {
     "models": {"engines", "errors", "ops", "tensor"},
     "generation": {"engines", "errors", "models", "ops", "tensor"},
     "training": {"engines", "errors", "models", "ops", "tensor", "text"},
-    "compare": {
-        "engines", "errors", "generation", "models", "ops", "runs", "tensor", "text", "training",
-        "version",
+    "tasks": {"errors", "tensor"},
+    "comparison": {
+        "engines", "errors", "generation", "models", "ops", "runs", "tasks", "tensor", "text",
+        "training", "version",
     },
     "corpora": {"engines", "errors", "text", "training"},
     "runs": {
-        "compare", "corpora", "engines", "errors", "explanation", "generation", "models", "text",
+        "corpora", "engines", "errors", "explanation", "generation", "models", "tasks", "text",
         "training", "version",
     },
     "verification": {"engines", "errors", "models", "ops", "tensor", "text", "training"},
@@ -34,8 +35,7 @@ MAY_KNOW = {
         "corpora", "engines", "errors", "models", "ops", "runs", "tensor", "text", "training",
     },
 }  # fmt: skip
-"""`runs` and `explanation` know each other, inside functions: `run.explain`, `explain(run=…)`. Of
-`compare`, `runs` knows the tasks, which know nothing above `tensor`."""
+"""`runs` and `explanation` know each other, inside functions: `run.explain`, `explain(run=…)`."""
 
 OF_ENGINES = {
     "ops": {"dispatch"},
@@ -46,7 +46,7 @@ OF_ENGINES = {
     "verification": {"choose", "dispatch", "execution", "tape"},
     "corpora": {"threads"},
     "words": {"choose", "dispatch", "execution", "tape", "threads"},
-    "compare": {"choose", "dispatch", "execution", "ranks", "tape", "threads"},
+    "comparison": {"choose", "dispatch", "execution", "ranks", "tape", "threads"},
     "runs": {"choose", "execution", "ranks", "threads"},
 }
 """What the parts above use of `engines`: none of it is an engine."""

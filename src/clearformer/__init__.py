@@ -14,6 +14,8 @@ from clearformer.version import __version__
 
 if TYPE_CHECKING:
     from clearformer.cli.progress import TrainingDisplay
+    from clearformer.comparison.compare import compare
+    from clearformer.comparison.document import Comparison
     from clearformer.engines.tape import value_and_gradients
     from clearformer.errors import ClearformerError
     from clearformer.explanation.explain import explain
@@ -32,12 +34,14 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ClearformerError": "errors",
+    "Comparison": "comparison.document",
     "ModelConfiguration": "models.configuration",
     "Reporter": "training.events",
     "Run": "runs.run",
     "TrainingDisplay": "cli.progress",
     "WordVectors": "words.vectors",
     "attention": "models.scaled_dot_product",
+    "compare": "comparison.compare",
     "cross_entropy": "ops",
     "explain": "explanation.explain",
     "load": "runs.run",
@@ -54,6 +58,7 @@ _HOMES = {
 
 __all__ = [
     "ClearformerError",
+    "Comparison",
     "ModelConfiguration",
     "Reporter",
     "Run",
@@ -61,6 +66,7 @@ __all__ = [
     "WordVectors",
     "__version__",
     "attention",
+    "compare",
     "cross_entropy",
     "explain",
     "load",

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from clearformer.cli.comparison_table import COLUMNS, table_of
-from clearformer.compare.document import Comparison
+from clearformer.comparison.document import Comparison
 from cli.conftest import ENVIRONMENT, TEXT
 
 DECODER = "decoder:layers=1:heads=2"

@@ -102,7 +102,7 @@ def compare(
         if lesson:
             found = _taught(list(text) or None, minutes, chosen, common)
         else:
-            from clearformer.compare.compare import compare as compared
+            from clearformer.comparison.compare import compare as compared
 
             found = compared(list(text) or None, **chosen, **common)
     if as_json:
@@ -118,7 +118,7 @@ def _taught(
     text: Any, minutes: float | None, chosen: dict[str, Any], common: dict[str, Any]
 ) -> Any:
     """A lesson: it decides by itself what is compared."""
-    from clearformer.compare.teaching import MINUTES, taught
+    from clearformer.comparison.teaching import MINUTES, taught
 
     unless = {"why": True, "resume": False, "encoding": "utf-8"}
     others = {
@@ -133,9 +133,9 @@ def _taught(
 def _lesson(found: Any, language: str) -> list[str]:
     """The textbook's table for a terminal."""
     from clearformer.cli.comparison_table import COLUMNS
-    from clearformer.compare.lesson.table import Lesson
-    from clearformer.compare.lesson.words import lines
-    from clearformer.compare.report.page import LANGUAGES
+    from clearformer.comparison.lesson.table import Lesson
+    from clearformer.comparison.lesson.words import lines
+    from clearformer.comparison.report.page import LANGUAGES
 
     written = lines(Lesson.from_json(found.lesson), LANGUAGES[language])
     return [

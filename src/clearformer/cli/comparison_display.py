@@ -8,7 +8,7 @@ from typing import Any
 
 from clearformer.cli.output import printable, tell
 from clearformer.cli.progress import BAR_SECONDS, PLAIN_SECONDS, clock
-from clearformer.compare.events import Job, Listener
+from clearformer.comparison.events import Job, Listener
 
 NAME = 24
 """Columns of a name in a line that moves."""

@@ -5,7 +5,7 @@ from textwrap import wrap
 from typing import Any
 
 from clearformer.cli.output import perplexity_in_words
-from clearformer.compare.document import Comparison
+from clearformer.comparison.document import Comparison
 from clearformer.training.memory import in_words
 
 COLUMNS = 80

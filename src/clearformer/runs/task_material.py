@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from clearformer.compare.tasks.registry import task as task_called
-from clearformer.compare.tasks.registry import tasks
-from clearformer.compare.tasks.task import PairTask
 from clearformer.errors import ConfigurationError
 from clearformer.runs.pair_material import PairMaterial
+from clearformer.tasks.registry import task as task_called
+from clearformer.tasks.registry import tasks
+from clearformer.tasks.task import PairTask
 from clearformer.text.pairs import Pair
 from clearformer.training.pair_preparation import Place
 

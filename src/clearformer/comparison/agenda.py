@@ -1,0 +1,71 @@
+"""What there is to do in a comparison, and about how long it will still take."""
+
+import time
+from collections.abc import Sequence
+
+from clearformer.comparison.entrants import Entrant
+from clearformer.comparison.events import Job
+from clearformer.comparison.plan import GRID, SHARE
+
+CERTAIN = 2.0
+"""Seconds that must have been measured before anything is said: first steps are slow."""
+
+
+class Agenda:
+    """Counts jobs, and measures how long those of each model take.
+
+    Args:
+        entrants: those that take part.
+        seeds: full trials of each.
+    """
+
+    def __init__(self, entrants: Sequence[Entrant], seeds: int):
+        trained = [entrant.name for entrant in entrants if not entrant.counts]
+        # counted as done until the learning rate is found: memory, grid, then the full trials
+        self.jobs = len(entrants) - len(trained) + len(trained) * (1 + len(GRID) + seeds)
+        self.number = 0
+        self._left = {name: len(GRID) * SHARE + seeds for name in trained}
+        self._seconds: dict[str, float] = dict.fromkeys(trained, 0.0)
+        self._done: dict[str, float] = dict.fromkeys(trained, 0.0)
+        self._begun = 0.0
+
+    def begin(self, job: Job) -> int:
+        """A job begins; returns its number, from 1."""
+        self.number += 1
+        self._begun = time.monotonic()
+        return self.number
+
+    def one_more(self, job: Job) -> None:
+        """A job that nobody could foresee: the grid was too narrow."""
+        self.jobs += 1
+        self._left[job.model] += SHARE
+
+    def end(self, job: Job, *, earlier: bool) -> None:
+        """A job has ended, now or in an earlier session, which says nothing of this one's speed."""
+        if not _weight(job):
+            return
+        self._left[job.model] -= _weight(job)
+        if not earlier:
+            self._seconds[job.model] += time.monotonic() - self._begun
+            self._done[job.model] += _weight(job)
+
+    def seconds_left(self, job: Job, share: float) -> float | None:
+        """About how long everything still takes, when a share of this job is done.
+
+        What was not yet trained is taken to be as fast as the mean of what was.
+        """
+        done, seconds = dict(self._done), dict(self._seconds)
+        if _weight(job):
+            done[job.model] += share * _weight(job)
+            seconds[job.model] += time.monotonic() - self._begun
+        speeds = {name: seconds[name] / done[name] for name in done if done[name]}
+        if sum(seconds.values()) < CERTAIN:
+            return None
+        usual = sum(speeds.values()) / len(speeds)
+        left = sum(units * speeds.get(name, usual) for name, units in self._left.items())
+        return max(left - share * _weight(job) * speeds.get(job.model, usual), 0.0)
+
+
+def _weight(job: Job) -> float:
+    """In full trials."""
+    return {"search": SHARE, "trial": 1.0}.get(job.purpose, 0.0)

@@ -1,0 +1,108 @@
+"""Every entrant with what was decided for it: its size, and how it is trained."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from clearformer.comparison.course import Course
+from clearformer.comparison.entrants import Entrant, entrants_of
+from clearformer.comparison.events import Job, Purpose
+from clearformer.comparison.plan import SHARE, Plan
+from clearformer.comparison.sizing import sized
+from clearformer.comparison.trial import Trial
+from clearformer.engines.execution import Wish
+from clearformer.engines.ranks import Alone
+from clearformer.models.kind import Configuration
+from clearformer.models.kinds import KINDS
+from clearformer.runs.fitting import fitting
+from clearformer.runs.machine import settled
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entrant with everything that was decided for it."""
+
+    number: int
+    """Its place, from 1."""
+    entrant: Entrant
+    configuration: Configuration | None
+    """None for the one that counts."""
+
+    @property
+    def name(self) -> str:
+        """Of the entrant."""
+        return self.entrant.name
+
+    @property
+    def in_words(self) -> str:
+        """Its size, for a person."""
+        made = self.configuration
+        if made is None:
+            return "counts; its size is not in the budget"
+        return f"{made.parameter_count:,} parameters: {' '.join(made.in_words.split())}"
+
+    def job(self, purpose: Purpose, seed: int = 0, rate: float | None = None) -> Job:
+        """A job of it."""
+        luck = {"search": f"-rate-{rate}", "trial": f"-seed-{seed}"}.get(purpose, "")
+        return Job(
+            f"{self.number:02}-{self.entrant.kind}-{purpose}{luck}", self.name, purpose, seed, rate
+        )
+
+    def trial(
+        self, plan: Plan, course: Course, rate: float, seed: int, *, search: bool = False
+    ) -> Trial:
+        """One training of it; not of one that counts."""
+        made = self.configuration
+        if made is None:
+            raise TypeError(f"{self.name} counts and is not trained")
+        share = SHARE if search else 1.0
+        window = course.read_in_a_row(self.entrant, made)
+        options = plan.options(rate, seed, window=window, share=share)
+        asked = Wish(plan.engine, plan.device, compiled=False)
+        execution, _ = settled(asked, options, made, Alone(), _unheard)
+        return Trial(made, course.ground(self.entrant, made, search), options, execution)
+
+    def described(self, plan: Plan, course: Course, found: Mapping[str, Any]) -> dict[str, Any]:
+        """As the document has it.
+
+        Args:
+            plan: what is compared.
+            course: what all learn from.
+            found: the parameters; of one that counts also the order, and the losses of all tried.
+        """
+        made, own = self.configuration, self.entrant.tokenizer or plan.tokenizer
+        return {
+            "name": self.name,
+            "kind": self.entrant.kind,
+            "title": "n-gram" if made is None else made.title,
+            "in_words": f"order {found['order']}" if made is None else made.in_words,
+            "counting": made is None,
+            "configuration": {} if made is None else made.to_json(),
+            "tokenizer": own if course.reads == "text" else None,
+            "vocabulary": len(course.vocabulary(self.entrant)),
+            **found,
+        }
+
+
+def sized_entries(plan: Plan, course: Course) -> tuple[Entry, ...]:
+    """Every entrant in the size of the budget; refused before anything is trained.
+
+    Raises:
+        ConfigurationError: which one cannot meet the budget, and why; or does not fit in memory.
+    """
+    entries: list[Entry] = []
+    for number, entrant in enumerate(entrants_of(plan.models), 1):
+        if entrant.counts:
+            entries.append(Entry(number, entrant, None))
+            continue
+        dials = {**course.dials(entrant), **entrant.dials}
+        vocabulary = len(course.vocabulary(entrant))
+        made = sized(entrant.name, KINDS[entrant.kind], vocabulary, dials, plan.budget)
+        options = plan.options(1e-3, 0, window=made.window)
+        fitting(Wish(plan.engine, plan.device), options, Alone())(made)
+        entries.append(Entry(number, entrant, made))
+    return tuple(entries)
+
+
+def _unheard(text: str) -> None:
+    """Nothing is decided here that takes long enough to tell of: nothing is compiled."""

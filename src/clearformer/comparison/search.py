@@ -1,0 +1,64 @@
+"""The search for a learning rate: the same small grid for every model, one further at its edge."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clearformer.comparison.plan import GRID, WIDER
+from clearformer.errors import ConfigurationError
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What the search has found."""
+
+    trials: tuple[tuple[float, float | None], ...]
+    """Each rate with its loss in nats, None where training diverged; rates ascending."""
+    chosen: float
+    widened: bool
+    """Whether the best lay at the edge of the grid, so that one further was tried."""
+
+    @property
+    def at_the_edge(self) -> bool:
+        """Whether the best still lies at the end of all that was tried."""
+        return self.chosen in (self.trials[0][0], self.trials[-1][0])
+
+    def to_json(self) -> dict[str, Any]:
+        """As the document has it."""
+        return {
+            "trials": [{"learning_rate": rate, "loss": loss} for rate, loss in self.trials],
+            "chosen": self.chosen,
+            "widened": self.widened,
+        }
+
+
+def searched(
+    name: str, loss_of: Callable[[float], float | None], grid: Sequence[float] = GRID
+) -> Tried:
+    """Tries the rates of the grid; if the best lies at its edge, one beyond that, too.
+
+    Args:
+        name: of the entrant, for a message.
+        loss_of: a short trial with a rate; None where it diverged.
+        grid: learning rates, ascending.
+
+    Raises:
+        ConfigurationError: training diverged with all of them.
+    """
+    losses = {rate: loss_of(rate) for rate in grid}
+    best = _best(name, losses)
+    beyond = WIDER.get(best) if best in (grid[0], grid[-1]) else None
+    if beyond is not None:
+        losses[beyond] = loss_of(beyond)
+        best = _best(name, losses)
+    return Tried(tuple(sorted(losses.items())), best, beyond is not None)
+
+
+def _best(name: str, losses: dict[float, float | None]) -> float:
+    finite = {rate: loss for rate, loss in losses.items() if loss is not None}
+    if not finite:
+        raise ConfigurationError(
+            f"training {name} diverged with every learning rate of the search "
+            f"({', '.join(f'{rate:g}' for rate in losses)}); leave it out, or change its dials"
+        )
+    return min(finite, key=lambda rate: (finite[rate], rate))

@@ -1,0 +1,195 @@
+"""The folder of a comparison: its plan, and every trial that has ended, so that it can go on.
+
+FOLDER/plan.json         what is compared (see `plan`), and where the text is
+       trials/NAME.json  one for each trial that has ended, written whole or not at all
+       trials/NAME.safetensors  the weights of the first seed, to look into
+       comparison.json   the document, once all have ended
+       report.html       the same as a page for a person
+       lock              see `training.lock`
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clearformer.comparison.plan import Plan
+from clearformer.errors import RunError
+from clearformer.training import strict_json, tensor_file
+from clearformer.training.durable import in_one_line, rename, replace_file, sync_folder, write_file
+from clearformer.training.lock import NAME as LOCK
+from clearformer.training.lock import RunLock
+
+PLAN, TRIALS, DOCUMENT, REPORT = "plan.json", "trials", "comparison.json", "report.html"
+
+FORMAT = 1
+"""Version of plan.json; raised when an older program could not read a newer one."""
+
+
+class Study:
+    """What has ended so far; this one is in memory only.
+
+    Attributes:
+        path: of the folder; None where nothing is written.
+    """
+
+    path: Path | None = None
+
+    def __init__(self) -> None:
+        self._ended: dict[str, dict[str, Any]] = {}
+        self._weights: dict[str, dict[str, np.ndarray]] = {}
+
+    def get(self, name: str) -> dict[str, Any] | None:
+        """What a trial has found, if it has ended."""
+        return self._ended.get(name)
+
+    def put(self, name: str, found: Mapping[str, Any]) -> None:
+        """Keeps what a trial has found; plain JSON."""
+        self._ended[name] = dict(found)
+
+    def weights(self, name: str) -> dict[str, np.ndarray] | None:
+        """The weights that were kept of a trial, if any."""
+        return self._weights.get(name)
+
+    def keep_weights(self, name: str, arrays: Mapping[str, np.ndarray]) -> None:
+        """Keeps the weights of a trial; before `put`, so that who finds that has both."""
+        self._weights[name] = {key: np.array(array) for key, array in arrays.items()}
+
+    def finish(self, document: Mapping[str, Any]) -> None:
+        """Keeps the document."""
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Inside, no other process is at the same comparison."""
+        yield
+
+
+class Folder(Study):
+    """The same on disk.
+
+    Args:
+        path: of the folder; it has a plan.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path: Path = path
+
+    def get(self, name: str) -> dict[str, Any] | None:
+        """Read from its file.
+
+        Raises:
+            RunError: the file is damaged.
+        """
+        file = self._file(name)
+        with in_one_line("read", file):
+            return strict_json.read(file) if file.exists() else None
+
+    def put(self, name: str, found: Mapping[str, Any]) -> None:
+        """Written so that it is still there after a crash.
+
+        Raises:
+            RunError: it cannot be written.
+        """
+        file = self._file(name)
+        with in_one_line("write", file):
+            replace_file(file, strict_json.encode(found, str(file)))
+
+    def weights(self, name: str) -> dict[str, np.ndarray] | None:
+        """Read from their file.
+
+        Raises:
+            RunError: the file is damaged.
+        """
+        file = self._file(name, ".safetensors")
+        with in_one_line("read", file):
+            return tensor_file.read(file) if file.exists() else None
+
+    def keep_weights(self, name: str, arrays: Mapping[str, np.ndarray]) -> None:
+        """Written so that they are still there after a crash.
+
+        Raises:
+            RunError: they cannot be written.
+        """
+        file = self._file(name, ".safetensors")
+        size, pieces = tensor_file.encode(arrays, str(file))
+        with in_one_line("write", file, size):
+            unfinished = file.with_name(file.name + ".tmp")
+            unfinished.unlink(missing_ok=True)
+            write_file(unfinished, pieces)
+            rename(unfinished, file)
+            sync_folder(file.parent)
+
+    def finish(self, document: Mapping[str, Any]) -> None:
+        """Writes comparison.json.
+
+        Raises:
+            RunError: it cannot be written.
+        """
+        file = self.path / DOCUMENT
+        with in_one_line("write", file):
+            replace_file(file, strict_json.encode(document, str(file)))
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Refused while another process is inside.
+
+        Raises:
+            RunError: naming the other one.
+        """
+        with RunLock(self.path, "compare"):
+            yield
+
+    def _file(self, name: str, ending: str = ".json") -> Path:
+        return self.path / TRIALS / f"{name}{ending}"
+
+
+def begun(path: Path, plan: Plan, source: Mapping[str, Any]) -> Folder:
+    """The folder of a new comparison, or of the same one that was begun there before.
+
+    Args:
+        path: of the folder.
+        plan: what is compared.
+        source: where the text is, so that it can be found again.
+
+    Raises:
+        RunError: it holds other files, or another comparison, or cannot be written to.
+    """
+    if (path / PLAN).exists():
+        plan.require_same(plan_in(path)[0], path)
+        return Folder(path)
+    with in_one_line("create the comparison", path):
+        there = [entry.name for entry in path.iterdir()] if path.exists() else []
+        others = sorted(set(there) - {LOCK, TRIALS, f"{PLAN}.tmp"})
+        if others:
+            raise RunError(
+                f"{path} holds other files ({others[0]!a}): expected a new or empty folder; "
+                "choose another --out"
+            )
+        (path / TRIALS).mkdir(parents=True, exist_ok=True)
+        document = {"format": FORMAT, "plan": plan.to_json(), "source": dict(source)}
+        replace_file(path / PLAN, strict_json.encode(document, str(path / PLAN)))
+        sync_folder(path.parent)
+    return Folder(path)
+
+
+def plan_in(path: Path) -> tuple[Plan, dict[str, Any]]:
+    """The plan of the comparison in a folder, and where its text is.
+
+    Raises:
+        RunError: there is none, it is damaged, or of a newer version.
+    """
+    file = path / PLAN
+    if not file.exists():
+        raise RunError(f"{path} holds no comparison to go on with: expected {PLAN} there")
+    with in_one_line("read", file):
+        document = strict_json.read(file)
+    plan, source = document.get("plan"), document.get("source")
+    if document.get("format") != FORMAT or not isinstance(plan, dict):
+        raise RunError(
+            f"{file} is damaged or of a newer version: expected format {FORMAT}, "
+            f"got {document.get('format')!r:.40}"
+        )
+    return Plan.from_json(plan, str(file)), source if isinstance(source, dict) else {}

@@ -1,0 +1,139 @@
+"""One model, trained once with one seed and judged once."""
+
+import math
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clearformer.comparison.course import Ground, Score
+from clearformer.comparison.document import Point
+from clearformer.engines.choose import learner_of
+from clearformer.engines.execution import Execution
+from clearformer.errors import NotFiniteError
+from clearformer.models.kind import Configuration
+from clearformer.models.kinds import build
+from clearformer.training.events import Reporter, Step
+from clearformer.training.loop import Loop
+from clearformer.training.optimizers import AdamW, AdamWSettings
+from clearformer.training.options import TrainingOptions
+
+CURVE = 100
+"""Points of a curve that are kept."""
+
+MEASURED_STEPS = 2
+"""Steps in which memory is measured: the first, and one that begins as all later ones do."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is trained, on what, and how."""
+
+    configuration: Configuration
+    ground: Ground
+    options: TrainingOptions
+    execution: Execution
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a trial ended."""
+
+    score: Score
+    tokens: int
+    seconds: float
+    """Time in training steps."""
+    curve: tuple[Point, ...]
+    model: Any
+    """In NumPy arrays."""
+
+
+def run(
+    trial: Trial, hear: Callable[[float], None], asked_to_stop: Callable[[], bool]
+) -> Outcome | None:
+    """Trains and judges; None if it was asked to stop on the way.
+
+    Args:
+        trial: what is trained.
+        hear: hears the share that is done after every step, 0 … 1.
+        asked_to_stop: asked after every step.
+
+    Raises:
+        NotFiniteError: the loss or a gradient became NaN or infinite, or the judged loss is.
+    """
+    learner, loop = _begun(trial)
+    ears = _Ears(loop, hear)
+    quiet = np.errstate(over="ignore", invalid="ignore", divide="ignore")  # looked for anyway
+    with learner.running(), quiet:
+        loop.run(ears, asked_to_stop)
+        if loop.progress < 1:
+            return None
+        score = trial.ground.judge(learner.model, learner.spread)
+    if not math.isfinite(score.loss):
+        raise NotFiniteError(f"the loss on what was held out is {score.loss}")
+    return Outcome(score, loop.tokens_seen, loop.seconds, ears.curve(), learner.snapshot())
+
+
+def memory_of(trial: Trial) -> int | None:
+    """Bytes that Python and NumPy have allocated for it at the height of a training step.
+
+    Weights, gradients, the optimizer's averages, and what is kept of a batch. Measured apart from
+    the timed trials, by tracemalloc, which sees NumPy's arrays; None for other engines.
+    """
+    if trial.execution.engine != "numpy":
+        return None
+    return traced(lambda: _some_steps(trial))
+
+
+def traced(work: Callable[[], Any]) -> int:
+    """Bytes that Python and NumPy had allocated at the height of this work."""
+    was_tracing = tracemalloc.is_tracing()
+    if not was_tracing:
+        tracemalloc.start()
+    try:
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        kept = work()  # kept until the height is read
+        height = tracemalloc.get_traced_memory()[1] - before
+        del kept
+        return max(height, 0)
+    finally:
+        if not was_tracing:
+            tracemalloc.stop()
+
+
+def _some_steps(trial: Trial) -> Any:
+    learner, loop = _begun(trial)
+    with learner.running():
+        for _ in range(MEASURED_STEPS):
+            loop.one_step()
+    return learner
+
+
+def _begun(trial: Trial) -> tuple[Any, Loop]:
+    options = trial.options
+    model = build(trial.configuration, np.random.default_rng(options.seed))
+    batches = trial.ground.batches(options)
+    learner = learner_of(trial.execution, model, trial.ground.loss)
+    optimizer = AdamW(learner, AdamWSettings(decay=options.weight_decay))
+    return learner, Loop(learner, batches, optimizer, options)
+
+
+class _Ears(Reporter):
+    """Hears the loop, and keeps its curve."""
+
+    def __init__(self, loop: Loop, hear: Callable[[float], None]):
+        self._loop, self._hear = loop, hear
+        self._points: list[Point] = []
+
+    def step(self, step: Step) -> None:
+        self._points.append(Point(step.tokens_seen, step.seconds, self._loop.recent_loss))
+        self._hear(step.progress)
+
+    def curve(self) -> tuple[Point, ...]:
+        """At most so many points, the last among them."""
+        count = len(self._points)
+        kept = min(count, CURVE)
+        return tuple(self._points[(n + 1) * count // kept - 1] for n in range(kept))

@@ -1,0 +1,48 @@
+"""Laws of the search for a learning rate."""
+
+import pytest
+
+from clearformer.comparison.search import searched
+from clearformer.errors import ConfigurationError
+
+
+def losses(**by_rate):
+    """A loss for each rate, and the rates that were asked for."""
+    asked = []
+
+    def loss_of(rate):
+        asked.append(rate)
+        return by_rate[f"r{rate:g}".replace(".", "_")]
+
+    return loss_of, asked
+
+
+def test_in_the_middle_nothing_more_is_tried():
+    loss_of, asked = losses(r0_001=2.0, r0_003=1.0, r0_01=2.0)
+    found = searched("it", loss_of)
+    assert (found.chosen, found.widened, asked) == (3e-3, False, [1e-3, 3e-3, 1e-2])
+
+
+@pytest.mark.parametrize(("beyond", "chosen"), [(0.5, 3e-2), (1.5, 1e-2), (None, 1e-2)])
+def test_at_the_upper_edge_one_further_is_tried(beyond, chosen):
+    loss_of, asked = losses(r0_001=3.0, r0_003=2.0, r0_01=1.0, r0_03=beyond)
+    found = searched("it", loss_of)
+    assert (found.chosen, found.widened, asked[-1]) == (chosen, True, 3e-2)
+    assert found.at_the_edge is (chosen == 3e-2)
+
+
+def test_at_the_lower_edge_one_below_is_tried():
+    loss_of, asked = losses(r0_001=1.0, r0_003=2.0, r0_01=None, r0_0003=0.5)
+    found = searched("it", loss_of)
+    assert (found.chosen, found.widened, asked[-1]) == (3e-4, True, 3e-4)
+    assert found.to_json()["trials"] == [
+        {"learning_rate": 3e-4, "loss": 0.5},
+        {"learning_rate": 1e-3, "loss": 1.0},
+        {"learning_rate": 3e-3, "loss": 2.0},
+        {"learning_rate": 1e-2, "loss": None},
+    ]
+
+
+def test_what_always_diverges_is_refused():
+    with pytest.raises(ConfigurationError, match="it diverged with every learning rate"):
+        searched("it", lambda rate: None)

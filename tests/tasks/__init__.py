@@ -1,0 +1,1 @@
+"""Tests of the tasks; a package, so that they share `tasks.reading_dates`."""
