@@ -45,7 +45,7 @@ def under_the_headline(view: View) -> str:
     if budget["tokens"] is not None:
         length = view.say("length_tokens", count=count(budget["tokens"]))
     else:
-        length = view.say("length_seconds", count=f"{budget['seconds']:g}")
+        length = view.say("length_seconds", count=f"{budget['seconds']:.3g}")
     task = (
         view.say("task_text", characters=count(comparison.text["characters"]))
         if comparison.text
