@@ -64,7 +64,9 @@ def test_figures_are_those_of_the_comparisons(kinds):
 def test_models_have_the_same_time_on_a_task_and_together_less_than_the_minutes(kinds):
     found, asked = taught(minutes=10, seeds=2)
     seconds = [each["budget"]["seconds"] for each in asked]
-    spent = [len(each["models"]) * (0.6 + 2) * time for each, time in zip(asked, seconds, strict=True)]
+    spent = [
+        len(each["models"]) * (0.6 + 2) * time for each, time in zip(asked, seconds, strict=True)
+    ]
     assert 200 < sum(spent) < 600
     assert list(found.seconds.values()) == seconds
     assert found.seeds == 2
