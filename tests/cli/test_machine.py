@@ -263,8 +263,8 @@ def test_a_run_says_that_pytorch_is_loaded_only_where_it_is_not_yet(
     choose.choose_engine("torch")
     monkeypatch.setattr(train_module, "begin", lambda *_: None)
     train_module.train(text_file, engine="torch", reporter=Heard())
-    assert Heard.told == []
+    assert choose.LOADING not in Heard.told
     monkeypatch.delitem(sys.modules, "torch")
     monkeypatch.setattr(train_module, "require_possible", lambda _: None)
     train_module.train(text_file, engine="torch", reporter=Heard())
-    assert Heard.told == [choose.LOADING]
+    assert Heard.told.count(choose.LOADING) == 1

@@ -33,6 +33,7 @@ FLAGS = {
         "--json",
     ),
     "translate": ("--beam", "--engine", "--device", "--json"),
+    "compare": ("--models", "--task", "--budget", "--seeds", "--report", "--lesson", "--json"),
     "evaluate": ("--context", "--json"),
     "explain": (
         *("--run", "--embed", "--heads", "--projections", "--causal", "--no-causal", "--layer"),
