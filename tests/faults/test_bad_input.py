@@ -380,7 +380,7 @@ def test_the_tokenizer_of_another_run_is_refused(command, run, other, words):
         ("tokenizer.json", {"kind": "../../evil"}, "its kind must be one of"),
         ("tokenizer.json", {"path": "/etc/passwd"}, "not a usable tokenizer"),
         ("run.json", {"format": 2}, "has format 2, this clearformer reads up to 1; upgrade it"),
-        ("run.json", {"kind": "encoder"}, "of kind 'encoder'"),
+        ("run.json", {"kind": "perceptron"}, "of kind 'perceptron'"),
     ],
     ids=str,
 )

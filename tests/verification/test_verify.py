@@ -152,7 +152,7 @@ def test_a_device_that_cannot_be_used_is_refused_in_one_line(monkeypatch):
 
 def test_without_pytorch_it_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(ConfigurationError, match=r"clearformer\[torch\]"):
+    with pytest.raises(ConfigurationError, match=r"pip install \"\.\[torch\]\" in the clone"):
         verify("torch")
 
 

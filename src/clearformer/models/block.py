@@ -35,7 +35,11 @@ class Block(Part):
     ) -> Float[Tensor, "batch seq embed"]:
         """X + attention(norm(x)), then x + feed_forward(norm(x)); `allowed` as in `Attention`."""
         normed = tap("norm_1", self.norm_1(x))
-        looked = self.attention(normed, under(tap, "attention"), cache, allowed)
+        heard = under(tap, "attention")
+        if allowed is None:  # an attention of somebody's own need not know of it
+            looked = self.attention(normed, heard, cache)
+        else:
+            looked = self.attention(normed, heard, cache, allowed)
         x = tap("after_attention", x + self.dropout(looked, rng))
         worked = self.feed_forward(tap("norm_2", self.norm_2(x)), under(tap, "feed_forward"))
         return tap("after_feed_forward", x + self.dropout(worked, rng))
