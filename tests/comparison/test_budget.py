@@ -32,7 +32,7 @@ def test_what_is_left_open_is_as_usual(written, meant):
         ("parameters=many", "many"),
         ("parameters=1,parameters=2", "each once"),
         ("parameters=0.0001k", "whole number"),
-        ("parameters=0", "at least 1"),
+        ("parameters=0", "from 1 to"),
         ("tokens=5,seconds=5", "tokens or seconds"),
         ("seconds=0", "above 0"),
         ("steps=5", "steps"),
@@ -40,6 +40,13 @@ def test_what_is_left_open_is_as_usual(written, meant):
         ({"parameters": 1.5}, "1.5"),
         ({"seconds": float("nan")}, "nan"),
         ({"seconds": True}, "True"),
+        ("parameters=" + "9" * 400, "from 1 to 9,007,199,254,740,992"),
+        ("tokens=" + "9" * 400, "from 1 to"),
+        ("seconds=" + "9" * 400, "inf"),
+        ({"parameters": 10**5000}, "from 1 to"),
+        (5, "a string or a mapping; got 5"),
+        ([1], "a string or a mapping"),
+        ({5: 6}, "got 5"),
     ],
 )
 def test_a_budget_that_cannot_be_is_refused(written, told):

@@ -12,6 +12,9 @@ WITHIN = 0.02
 
 UNITS = {"": 1, "k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
 
+MOST = 2**53
+"""Parameters and tokens; every whole number up to it is a float, too."""
+
 NUMBER = re.compile(r"([0-9][0-9_]*(?:\.[0-9]+)?)([kMG]?)")
 
 
@@ -28,14 +31,15 @@ class Budget:
     def __post_init__(self) -> None:
         for name in ("parameters", "tokens"):
             value = getattr(self, name)
-            if value is not None and not (type(value) is int and 1 <= value <= 2**53):
+            if value is not None and not (type(value) is int and 1 <= value <= MOST):
                 raise ConfigurationError(
-                    f"the budget's {name} must be a whole number of at least 1; got {value!r}"
+                    f"the budget's {name} must be a whole number from 1 to {MOST:,}; "
+                    f"got {_shown(value)}"
                 )
         seconds = self.seconds
         if seconds is not None and not (_is_number(seconds) and 0 < seconds <= 1e9):
             raise ConfigurationError(
-                f"the budget's seconds must be a number above 0; got {seconds!r}"
+                f"the budget's seconds must be a number above 0, at most 1e9; got {_shown(seconds)}"
             )
         if (self.tokens is None) == (self.seconds is None):
             raise ConfigurationError(
@@ -64,8 +68,10 @@ def budget_of(given: str | Mapping[str, Any] | Budget | None, default: Budget) -
     """
     if isinstance(given, Budget):
         return given
+    if given is not None and not isinstance(given, str | Mapping):
+        raise ConfigurationError(f"a budget is a string or a mapping; got {given!r:.40}")
     parts = _read(given) if isinstance(given, str) else dict(given or {})
-    unknown = sorted(set(parts) - {"parameters", "tokens", "seconds"})
+    unknown = sorted(str(name) for name in set(parts) - {"parameters", "tokens", "seconds"})
     if unknown:
         raise ConfigurationError(
             f"a budget has parameters, and tokens or seconds; got {', '.join(unknown)}"
@@ -94,9 +100,22 @@ def _read(text: str) -> dict[str, Any]:
 
 
 def _whole(name: str, number: float) -> int:
-    if number != int(number):
+    if number > MOST:
+        raise ConfigurationError(
+            f"the budget's {name} must be a whole number from 1 to {MOST:,}; got {number:g}"
+        )
+    if not number.is_integer():
         raise ConfigurationError(f"the budget's {name} must be a whole number; got {number:g}")
     return int(number)
+
+
+def _shown(value: Any) -> str:
+    """As it was given, but for what no line holds."""
+    return "a number of thousands of digits" if _is_huge(value) else f"{value!r:.40}"
+
+
+def _is_huge(value: Any) -> bool:
+    return isinstance(value, int) and abs(value) > 2**1000
 
 
 def _is_number(value: Any) -> bool:
