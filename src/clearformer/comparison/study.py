@@ -1,13 +1,14 @@
 """The folder of a comparison: its plan, and every trial that has ended, so that it can go on.
 
 FOLDER/plan.json         what is compared (see `plan`), and where the text is
-       trials/NAME.json  one for each trial that has ended, written whole or not at all
+       trials/NAME.json  one for each trial that has ended, whole or not at all (`sealed`)
        trials/NAME.safetensors  the weights of the first seed, to look into
        comparison.json   the document, once all have ended
        report.html       the same as a page for a person
        lock              see `training.lock`
 """
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,10 +16,18 @@ from typing import Any
 
 import numpy as np
 
+from clearformer.comparison import sealed
 from clearformer.comparison.plan import Plan
 from clearformer.errors import RunError
 from clearformer.training import strict_json, tensor_file
-from clearformer.training.durable import in_one_line, rename, replace_file, sync_folder, write_file
+from clearformer.training.durable import (
+    in_one_line,
+    read_file,
+    rename,
+    replace_file,
+    sync_folder,
+    write_file,
+)
 from clearformer.training.lock import NAME as LOCK
 from clearformer.training.lock import RunLock
 
@@ -70,22 +79,26 @@ class Folder(Study):
     """The same on disk.
 
     Args:
-        path: of the folder; it has a plan.
+        path: of the folder; it has this plan.
+        plan: what is compared there.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, plan: Plan) -> None:
         super().__init__()
         self.path: Path = path
+        self.of: str = sealed.digest(plan.to_json())
+        """Ties what is kept to the plan."""
+        self._digests: dict[str, str] = {}
 
     def get(self, name: str) -> dict[str, Any] | None:
         """Read from its file.
 
         Raises:
-            RunError: the file is damaged.
+            RunError: the file is damaged, or of another comparison.
         """
         file = self._file(name)
         with in_one_line("read", file):
-            return strict_json.read(file) if file.exists() else None
+            return sealed.read(file, self.of)[0] if file.exists() else None
 
     def put(self, name: str, found: Mapping[str, Any]) -> None:
         """Written so that it is still there after a crash.
@@ -95,17 +108,24 @@ class Folder(Study):
         """
         file = self._file(name)
         with in_one_line("write", file):
-            replace_file(file, strict_json.encode(found, str(file)))
+            sealed.write(file, found, self._digests.pop(name, None), self.of)
 
     def weights(self, name: str) -> dict[str, np.ndarray] | None:
-        """Read from their file.
+        """Read from their file, once it is known to be the one that was written.
 
         Raises:
-            RunError: the file is damaged.
+            RunError: the file is damaged or gone.
         """
-        file = self._file(name, ".safetensors")
+        file, trial = self._file(name, ".safetensors"), self._file(name)
         with in_one_line("read", file):
-            return tensor_file.read(file) if file.exists() else None
+            expected = sealed.read(trial, self.of)[1] if trial.exists() else None
+            if expected is None:
+                return None
+            if not file.exists():
+                raise RunError(f"{file} is gone; {sealed.again(trial)}")
+            if hashlib.sha256(read_file(file)).hexdigest() != expected:
+                raise sealed.damaged(file, trial)
+            return tensor_file.read(file)
 
     def keep_weights(self, name: str, arrays: Mapping[str, np.ndarray]) -> None:
         """Written so that they are still there after a crash.
@@ -118,7 +138,7 @@ class Folder(Study):
         with in_one_line("write", file, size):
             unfinished = file.with_name(file.name + ".tmp")
             unfinished.unlink(missing_ok=True)
-            write_file(unfinished, pieces)
+            self._digests[name] = write_file(unfinished, pieces).sha256
             rename(unfinished, file)
             sync_folder(file.parent)
 
@@ -159,7 +179,7 @@ def begun(path: Path, plan: Plan, source: Mapping[str, Any]) -> Folder:
     """
     if (path / PLAN).exists():
         plan.require_same(plan_in(path)[0], path)
-        return Folder(path)
+        return Folder(path, plan)
     with in_one_line("create the comparison", path):
         there = [entry.name for entry in path.iterdir()] if path.exists() else []
         others = sorted(set(there) - {LOCK, TRIALS, f"{PLAN}.tmp"})
@@ -172,7 +192,7 @@ def begun(path: Path, plan: Plan, source: Mapping[str, Any]) -> Folder:
         document = {"format": FORMAT, "plan": plan.to_json(), "source": dict(source)}
         replace_file(path / PLAN, strict_json.encode(document, str(path / PLAN)))
         sync_folder(path.parent)
-    return Folder(path)
+    return Folder(path, plan)
 
 
 def plan_in(path: Path) -> tuple[Plan, dict[str, Any]]:
