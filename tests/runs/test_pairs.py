@@ -175,7 +175,8 @@ def test_a_run_on_pairs_does_not_write_on_and_a_run_on_text_does_not_translate(
     assert "clearformer translate" in refused(ConfigurationError, on_pairs.generate, "1")
     assert "clearformer generate" in refused(ConfigurationError, run.translate, ["1"])
     assert "leave out" in refused(ConfigurationError, on_pairs.evaluate, context=4)
-    refused(ConfigurationError, on_pairs.translate, "one text")
+    for texts in ("one text", 5, None, b"1", ["1", 5]):
+        assert "texts is a list" in refused(ConfigurationError, on_pairs.translate, texts)
     assert "text 2" in refused(TextError, on_pairs.translate, ["1", "?!"])
     assert "text 1 has 20 tokens" in refused(TextError, on_pairs.translate, ["1" * 20])
     with pytest.warns(UserWarning, match="not in this model's vocabulary.*'é'"):

@@ -15,7 +15,7 @@ from clearformer.comparison.entrants import Reads, check_fits, default_models, e
 from clearformer.comparison.entries import sized_entries
 from clearformer.comparison.events import Listener
 from clearformer.comparison.plan import Plan
-from clearformer.comparison.reporting import require_place, write_report
+from clearformer.comparison.reporting import require_language, require_place, write_report
 from clearformer.comparison.rows_course import RowsCourse
 from clearformer.comparison.text_course import TextCourse
 from clearformer.engines.choose import require_possible
@@ -108,9 +108,10 @@ def compare(
         Interrupted: on Ctrl-C; trials that have ended are kept in the folder.
     """
     heard = listener or Listener()
-    if report is not None:
-        require_place(Path(report), language)
-    place = Path(folder) if folder is not None else None
+    place, page = _path(folder, "folder"), _path(report, "report")
+    require_language(language)
+    if page is not None:
+        require_place(page)
     before, source = _before(place, resume)
     given = {
         "models": models, "task": task, "settings": settings, "budget": budget, "seeds": seeds,
@@ -127,9 +128,9 @@ def compare(
     with kept.locked():
         going_on = how_to_go_on(place, source)
         comparison = conduct(plan, course, entries, kept, heard, going_on, why=why)
-        for file in (place / study.REPORT if place else None, report):
+        for file in (place / study.REPORT if place else None, page):
             if file is not None:
-                write_report(comparison, Path(file), language)
+                write_report(comparison, file, language)
     return comparison
 
 
@@ -144,10 +145,7 @@ def planned(given: Mapping[str, Any], before: Plan | None = None) -> Plan:
     if task != TEXT and task not in tasks():
         raise ConfigurationError(f"task must be text or one of {', '.join(tasks())}; got {task!r}")
     if "settings" in asked:
-        short = SHORT.get(task, {})
-        asked["settings"] = {
-            short.get(name, name): value for name, value in dict(asked["settings"]).items()
-        }
+        asked["settings"] = _in_full(asked["settings"], SHORT.get(task, {}))
     usual = before or _usual(task, asked)
     if "models" in asked:
         asked["models"] = tuple(entrant.name for entrant in entrants_of(asked["models"]))
@@ -156,6 +154,24 @@ def planned(given: Mapping[str, Any], before: Plan | None = None) -> Plan:
     plan = replace(usual, **asked)
     _check(plan)
     return plan
+
+
+def _path(given: Any, name: str) -> Path | None:
+    if given is not None and not isinstance(given, str | Path):
+        raise ConfigurationError(f"{name} is a path; got {given!r:.40}")
+    return None if given is None else Path(given)
+
+
+def _in_full(settings: Any, short: Mapping[str, str]) -> dict[str, Any]:
+    """Settings by their full names, each once."""
+    if not isinstance(settings, Mapping) or not all(isinstance(name, str) for name in settings):
+        raise ConfigurationError(
+            f'settings are a mapping such as {{"distance": 128}}; got {settings!r:.40}'
+        )
+    twice = [name for letter, name in short.items() if {letter, name} <= set(settings)]
+    if twice:
+        raise ConfigurationError(f"settings name {twice[0]} twice, once by a letter; give it once")
+    return {short.get(name, name): value for name, value in settings.items()}
 
 
 def _usual(task: str, asked: Mapping[str, Any]) -> Plan:

@@ -44,6 +44,10 @@ def entrants_of(models: str | Sequence[str]) -> tuple[Entrant, ...]:
     Raises:
         ConfigurationError: none, the same twice, or one that cannot be.
     """
+    if not isinstance(models, str) and not (
+        isinstance(models, Sequence) and all(isinstance(name, str) for name in models)
+    ):
+        raise ConfigurationError(f"models are names in a list or in one string; got {models!r:.40}")
     written = models.split(",") if isinstance(models, str) else list(models)
     found = tuple(entrant_of(name) for name in written)
     if not found:

@@ -58,6 +58,8 @@ class Plan:
                 raise ConfigurationError(
                     f"{name} must be a whole number from 1 to {most:,}; got {value!r}"
                 )
+        if self.vocab is not None and type(self.vocab) is not int:
+            raise ConfigurationError(f"vocab must be a whole number; got {self.vocab!r:.40}")
         TrainingOptions(batch=self.batch)  # refuses one that cannot be
 
     def options(

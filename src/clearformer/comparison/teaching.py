@@ -11,7 +11,7 @@ from clearformer.comparison.compare import compare
 from clearformer.comparison.document import Comparison
 from clearformer.comparison.events import Listener
 from clearformer.comparison.lesson.measure import lesson
-from clearformer.comparison.reporting import require_place, write_report
+from clearformer.comparison.reporting import require_language, require_place, write_report
 from clearformer.errors import ConfigurationError, Interrupted
 from clearformer.training import strict_json
 from clearformer.training.durable import in_one_line, replace_file
@@ -50,8 +50,9 @@ def taught(
         raise ConfigurationError(
             f"a lesson decides by itself what is compared and how; leave out {', '.join(given)}"
         )
+    require_language(language)
     if report is not None:
-        require_place(Path(report), language)
+        require_place(Path(report))
     heard, made = listener or Listener(), []
 
     def compared(text: Any = None, **options: Any) -> Comparison:

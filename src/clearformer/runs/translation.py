@@ -64,6 +64,8 @@ def translate(run: "Run", texts: Sequence[str], beam: int = 1) -> Translated:
     if isinstance(texts, str):
         raise ConfigurationError("texts is a list of sources; got one text: put it in a list")
     require_pairs(run)
+    if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
+        raise ConfigurationError(f"texts is a list of sources, each a string; got {texts!r:.40}")
     sources = [source_ids(run, text, number) for number, text in enumerate(texts, 1)]
     order = np.argsort([len(ids) for ids in sources], kind="stable")
     found: dict[int, Target] = {}

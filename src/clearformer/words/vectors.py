@@ -126,8 +126,10 @@ class WordVectors:
         return _direction(self.vectors)
 
     def _nearest(self, direction: Float[np.ndarray, " embed"], out: set[int], count: int) -> Near:
-        if count < 1:
-            raise ConfigurationError(f"count must be at least 1; got {count}")
+        if type(count) is not int or count < 1:
+            raise ConfigurationError(
+                f"count must be a whole number of at least 1; got {count!r:.40}"
+            )
         cosines = self._directions @ direction
         order = np.argsort(-cosines, kind="stable")[: count + len(out)]
         found = [int(id) for id in order if int(id) not in out][:count]

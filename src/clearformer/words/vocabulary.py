@@ -60,6 +60,8 @@ class Vocabulary:
         Raises:
             ConfigurationError: it is not here; with words that are spelled alike.
         """
+        if not isinstance(word, str):
+            raise ConfigurationError(f"a word is a string; got {word!r:.40}")
         found = self.ids.get(folded(word))
         if found is not None:
             return found
