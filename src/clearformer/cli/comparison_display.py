@@ -1,17 +1,20 @@
 """The display of a comparison while it runs: a moving bar in a terminal, plain lines elsewhere."""
 
-import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from clearformer.cli.output import printable, tell
+from clearformer.cli.output import note_of, on_terminal, printable, tell
 from clearformer.cli.progress import BAR_SECONDS, PLAIN_SECONDS, clock
 from clearformer.comparison.events import Job, Listener
+from clearformer.explanation.lines import shortened
 
 NAME = 24
 """Columns of a name in a line that moves."""
+
+LOOKING = 62
+"""Columns of what is measured: with the bar of 14 behind it the line fits 80."""
 
 
 class ComparisonDisplay(Listener):
@@ -35,16 +38,15 @@ class ComparisonDisplay(Listener):
         for name, sizes in models.items():
             self._print(f"{name}: {sizes}")
         self._print(f"{jobs} parts; Ctrl-C stops, and every part that has ended is kept\n")
-        if sys.stderr is not None and sys.stderr.isatty():  # None: closed from the start
-            self._start_bar()
+        self._start_bar()
 
     def note(self, text: str) -> None:
         """Shows it as a line."""
-        self._print(f"note: {text}")
+        self._print(note_of(text))
 
     def begun(self, job: Job, number: int, jobs: int) -> None:
         """Says which part it is."""
-        self._doing = f"{number}/{jobs} {_short(job.model)}, {job.in_words}"
+        self._doing = f"{number}/{jobs} {shortened(job.model, NAME)}, {job.in_words}"
         self._move(0.0, None)
 
     def moved(self, job: Job, share: float, seconds_left: float | None) -> None:
@@ -74,11 +76,18 @@ class ComparisonDisplay(Listener):
             self._print(f"{job.model}, {job.in_words}: {said}")
 
     def looking(self, at: str, share: float) -> None:
-        """Says what is measured on the trained models."""
-        self._doing = f"measuring {at}" if at else "measured"
+        """Says what is measured: on the trained models, or of a lesson."""
+        self._start_bar()  # a lesson has no plan that would have begun it
+        self._doing = shortened(f"measuring {at}", LOOKING) if at else "measured"
+        now = time.monotonic()
+        if not self._bar and now - self._shown_at >= PLAIN_SECONDS:
+            self._shown_at = now
+            self._print(f"{self._doing}: {share:.0%}")
         self._move(share, None)
 
     def _start_bar(self) -> None:
+        if self._bar or not on_terminal():
+            return
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
@@ -105,7 +114,3 @@ class ComparisonDisplay(Listener):
                 )
         else:
             tell(printable(line))
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= NAME else f"{name[: NAME - 1]}…"

@@ -10,13 +10,16 @@ from clearformer.comparison import study
 from clearformer.comparison.compare import compare
 from clearformer.comparison.document import Comparison
 from clearformer.comparison.events import Listener
-from clearformer.comparison.lesson.measure import lesson
+from clearformer.comparison.lesson.measure import lesson, require_minutes
 from clearformer.comparison.reporting import require_language, require_place, write_report
 from clearformer.errors import ConfigurationError, Interrupted
 from clearformer.training import strict_json
 from clearformer.training.durable import in_one_line, replace_file
 
 SEEDS, MINUTES = 1, 10.0
+
+LEAST_MINUTES = 2.5
+"""What building, judging and measuring take on two processors, however short the training is."""
 
 
 def taught(
@@ -54,6 +57,8 @@ def taught(
     if report is not None:
         require_place(Path(report))
     heard, made = listener or Listener(), []
+    require_minutes(minutes)
+    heard.note(_duration(minutes))
 
     def compared(text: Any = None, **options: Any) -> Comparison:
         made.append(compare(text, **options))
@@ -76,6 +81,16 @@ def taught(
     if report is not None:
         write_report(comparison, Path(report), language)
     return comparison
+
+
+def _duration(minutes: float) -> str:
+    """About how long a lesson takes, for a person."""
+    if minutes < LEAST_MINUTES:
+        return (
+            f"a lesson of {minutes:g} minutes is asked for, and judging and measuring alone take "
+            f"about {LEAST_MINUTES:g}: it takes longer, and hardly anything is learned in it"
+        )
+    return f"the lesson takes about {minutes:g} minutes; Ctrl-C stops"
 
 
 def _keep(comparison: Comparison, folder: Path, language: str) -> None:

@@ -33,7 +33,15 @@ class Hearing(Listener):
 
     def moved(self, job: Job, share: float, seconds_left: float | None) -> None:
         """A share of it is done."""
+        within = min((self.number - 1 + share) / self.jobs, 1.0)
+        self._tell(f"{job.model}, {job.in_words}", within)
+
+    def looking(self, at: str, share: float) -> None:
+        """All is trained, and something is measured on it."""
+        if at:
+            self._tell(at, 1.0)
+
+    def _tell(self, doing: str, within: float) -> None:
         if self.progress:
-            within = min((self.number - 1 + share) / self.jobs, 1.0)
             done = (self.before + within * self.own) / self.all
-            self.progress(f"{self.name}: {job.model}, {job.in_words}", done)
+            self.progress(f"{self.name}: {doing}", done)

@@ -64,11 +64,20 @@ def lesson(
     Raises:
         ConfigurationError, TextError, RunError, NotFiniteError, Interrupted: see `compare`.
     """
-    if isinstance(minutes, bool) or not (isinstance(minutes, int | float) and 0 < minutes <= 1e6):
-        raise ConfigurationError(f"minutes must be a number above 0; got {minutes!r}")
+    require_minutes(minutes)
     return _Teaching(minutes, seeds, parameters, tuple(distances), folder, compared, progress).all(
         text
     )
+
+
+def require_minutes(minutes: float) -> None:
+    """Refuses a time that cannot be.
+
+    Raises:
+        ConfigurationError: it is no number above 0.
+    """
+    if isinstance(minutes, bool) or not (isinstance(minutes, int | float) and 0 < minutes <= 1e6):
+        raise ConfigurationError(f"minutes must be a number above 0; got {minutes!r}")
 
 
 class _Teaching:
