@@ -7,8 +7,8 @@ from clearformer.comparison.entrants import Entrant
 from clearformer.comparison.events import Job
 from clearformer.comparison.plan import GRID, SHARE
 
-CERTAIN = 2.0
-"""Seconds that must have been measured before anything is said: first steps are slow."""
+CERTAIN = 5.0
+"""Seconds of training that must have been measured before anything is said."""
 
 
 class Agenda:
@@ -27,12 +27,14 @@ class Agenda:
         self._left = {name: len(GRID) * SHARE + seeds for name in trained}
         self._seconds: dict[str, float] = dict.fromkeys(trained, 0.0)
         self._done: dict[str, float] = dict.fromkeys(trained, 0.0)
-        self._begun = 0.0
+        self._begun, self._share = 0.0, 0.0
+        self._moves = False
 
     def begin(self, job: Job) -> int:
         """A job begins; returns its number, from 1."""
         self.number += 1
-        self._begun = time.monotonic()
+        self._from(0.0)
+        self._moves = False
         return self.number
 
     def one_more(self, job: Job) -> None:
@@ -46,24 +48,37 @@ class Agenda:
             return
         self._left[job.model] -= _weight(job)
         if not earlier:
-            self._seconds[job.model] += time.monotonic() - self._begun
-            self._done[job.model] += _weight(job)
+            self._add(job, 1.0, self._done, self._seconds)
 
     def seconds_left(self, job: Job, share: float) -> float | None:
         """About how long everything still takes, when a share of this job is done.
 
-        What was not yet trained is taken to be as fast as the mean of what was.
+        Measured from the end of a job's first step, before which all is built and nothing is
+        trained. What was not yet trained is taken to be as fast as the mean of what was.
         """
+        if not self._moves:
+            self._from(share)
+            self._moves = True
         done, seconds = dict(self._done), dict(self._seconds)
-        if _weight(job):
-            done[job.model] += share * _weight(job)
-            seconds[job.model] += time.monotonic() - self._begun
+        self._add(job, share, done, seconds)
         speeds = {name: seconds[name] / done[name] for name in done if done[name]}
-        if sum(seconds.values()) < CERTAIN:
+        if sum(seconds.values()) < CERTAIN or not speeds:
             return None
         usual = sum(speeds.values()) / len(speeds)
         left = sum(units * speeds.get(name, usual) for name, units in self._left.items())
         return max(left - share * _weight(job) * speeds.get(job.model, usual), 0.0)
+
+    def _from(self, share: float) -> None:
+        """Measures this job from here."""
+        self._begun, self._share = time.monotonic(), share
+
+    def _add(
+        self, job: Job, share: float, done: dict[str, float], seconds: dict[str, float]
+    ) -> None:
+        """What was measured of this job, up to a share of it."""
+        if _weight(job):
+            done[job.model] += (share - self._share) * _weight(job)
+            seconds[job.model] += time.monotonic() - self._begun
 
 
 def _weight(job: Job) -> float:
