@@ -97,17 +97,69 @@ def test_lines_of_standard_input_are_translated(command, run_of, monkeypatch, ra
     ("raw", "terminal", "said"),
     [
         (b"", True, "expected a text to translate"),
+        (b"", False, "nothing to translate"),
         (b"\n \n", False, "nothing to translate"),
-        (b"a\xff", False, "not UTF-8 (byte 1)"),
+        (b"a\xff", False, "text 1 is not UTF-8 (byte 2 of the line)"),
         (b"1\n?\n", False, "text 2"),
         (b"1\n\n", False, "text 2"),
         (b"1" * 16, False, "text 1 has 16 tokens"),
     ],
 )
-def test_what_cannot_be_translated_is_one_line(command, run_of, monkeypatch, raw, terminal, said):
+def test_a_document_is_whole_or_one_line(command, run_of, monkeypatch, raw, terminal, said):
     run, _, _ = run_of()
     monkeypatch.setattr(sys, "stdin", Lines(raw, terminal))
-    assert said in command("translate", run).refusal()
+    assert said in command("translate", run, "--json").refusal()
+
+
+def test_a_line_that_cannot_be_translated_costs_no_other(command, run_of, monkeypatch):
+    run, _, _ = run_of()
+    one, other = command("translate", run, "3 and 4", "1").out.splitlines()
+    monkeypatch.setattr(sys, "stdin", Lines(b"3 and 4\n\n?\na\xff\n" + b"1" * 16 + b"\n1"))
+    shown = command("translate", run)
+    assert shown.status == 2
+    assert shown.out.splitlines() == [one, "", "", "", "", other]
+    *told, last = shown.err.splitlines()
+    assert [line[:6] for line in told] == ["text 3", "text 4", "text 5"]
+    assert last == "clearformer: lines that could not be translated and are left blank: 3 of 6"
+
+
+def test_a_blank_line_gives_a_blank_line(command, run_of, monkeypatch):
+    run, _, _ = run_of()
+    monkeypatch.setattr(sys, "stdin", Lines(b"\n1\n\n"))
+    shown = command("translate", run)
+    assert (shown.status, shown.err) == (0, "")
+    assert shown.out.splitlines() == ["", command("translate", run, "1").out.strip("\n"), ""]
+
+
+def test_each_line_is_answered_before_the_next_is_read(command, run_of, monkeypatch, capsys):
+    run, _, _ = run_of()
+    heard = []
+
+    class Slow(Lines):
+        """Looks at what was printed before it gives the next line."""
+
+        def __init__(self):
+            super().__init__(b"")
+            self.buffer = self.lines()
+
+        def lines(self):
+            yield b"1\n"
+            heard.append(capsys.readouterr().out)
+            yield b"2\n"
+
+    monkeypatch.setattr(sys, "stdin", Slow())
+    assert command("translate", run).status == 0
+    assert heard == [command("translate", run, "1").out]
+
+
+@pytest.mark.parametrize("raw", [b"", b"\n \n"])
+def test_nothing_to_translate_is_a_fault(command, run_of, monkeypatch, raw):
+    run, _, _ = run_of()
+    monkeypatch.setattr(sys, "stdin", Lines(raw))
+    shown = command("translate", run)
+    assert shown.status == 2
+    assert "nothing to translate" in shown.err
+    assert not shown.out.strip()
 
 
 def test_a_beam_that_cannot_be_is_refused(command, run_of):

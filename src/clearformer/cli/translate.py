@@ -2,7 +2,10 @@
 
 import sys
 import time
+from codecs import BOM_UTF8
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +17,10 @@ from clearformer.cli.output import (
     show_json,
     tell,
 )
+from clearformer.errors import TextError
+
+if TYPE_CHECKING:
+    from clearformer.runs.run import Run
 
 
 @click.command(name="translate")
@@ -30,7 +37,8 @@ def translate(
 ) -> None:
     """Write the target of each TEXT with the model in RUN, which was trained on pairs.
 
-    Without TEXT the lines of standard input are read.
+    Without TEXT the lines of standard input are translated one by one, and a line that cannot be is
+    left blank. With --json all are read first, and one that cannot be translated refuses all.
 
     \b
       clearformer translate runs/dates "3 March 2021" 令和3年3月3日
@@ -39,8 +47,15 @@ def translate(
     from clearformer.cli.opening import open_run
     from clearformer.runs.translation import translate as translated
 
-    sources = text or _lines()
+    if not text:
+        _require_lines()
     trained = open_run(run, engine, device)
+    if not text and not as_json:
+        _line_by_line(trained, beam)
+        return
+    sources = text or tuple(_line(raw, number) for number, raw in _numbered())
+    if not any(source.strip() for source in sources):
+        raise TextError("there is nothing to translate; give a text, or lines on standard input")
     begun = time.perf_counter()
     found = translated(trained, sources, beam)
     seconds = time.perf_counter() - begun
@@ -68,19 +83,63 @@ def translate(
     )
 
 
-def _lines() -> tuple[str, ...]:
-    """Those of standard input, where it is no terminal."""
+def _line_by_line(trained: "Run", beam: int) -> None:
+    """Writes the target of each line of standard input as soon as the line is there.
+
+    Raises:
+        TextError: at the end, if there was nothing to translate, or lines that could not be.
+    """
+    from clearformer.runs.translation import require_pairs
+    from clearformer.runs.translation import translate as translated
+
+    require_pairs(trained)
+    lines, failed, blank, told = 0, 0, 0, set[str]()
+    for lines, raw in _numbered():
+        target = ""
+        if not raw.strip():
+            blank += 1
+        else:
+            try:
+                found = translated(trained, [_line(raw, lines)], beam, first=lines)
+                target = found.targets[0].text
+                for note in set(found.notes) - told:
+                    tell(note_of(note))
+                told.update(found.notes)
+            except TextError as fault:
+                tell(printable(str(fault)))
+                failed += 1
+        click.echo(printable(target))  # which flushes
+    if lines == blank:
+        raise TextError("standard input holds nothing to translate; give lines of text")
+    if failed:
+        raise TextError(
+            f"lines that could not be translated and are left blank: {failed:,} of {lines:,}"
+        )
+
+
+def _require_lines() -> None:
     if sys.stdin is None or sys.stdin.isatty():
         raise click.UsageError(
             "expected a text to translate; give one or several, or lines on standard input"
         )
+
+
+def _numbered() -> Iterator[tuple[int, bytes]]:
+    """The lines of standard input as they come, without their ends and a mark of UTF-8 in front."""
+    for number, raw in enumerate(sys.stdin.buffer, 1):
+        line = raw.removesuffix(b"\n").removesuffix(b"\r")
+        yield number, line.removeprefix(BOM_UTF8) if number == 1 else line
+
+
+def _line(raw: bytes, number: int) -> str:
+    """Its text.
+
+    Raises:
+        TextError: it is not UTF-8.
+    """
     try:
-        raw = sys.stdin.buffer.read().decode("utf-8-sig")
+        return raw.decode()
     except UnicodeDecodeError as fault:
-        raise click.UsageError(
-            f"standard input is not UTF-8 (byte {fault.start:,}); convert it first"
+        raise TextError(
+            f"text {number:,} is not UTF-8 (byte {fault.start + 1:,} of the line); convert it first"
         ) from None
-    lines = raw.replace("\r\n", "\n").removesuffix("\n").split("\n")
-    if not any(line.strip() for line in lines):
-        raise click.UsageError("standard input holds nothing to translate; give lines of text")
-    return tuple(lines)

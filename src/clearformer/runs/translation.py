@@ -54,8 +54,14 @@ def require_pairs(run: "Run") -> None:
         )
 
 
-def translate(run: "Run", texts: Sequence[str], beam: int = 1) -> Translated:
+def translate(run: "Run", texts: Sequence[str], beam: int = 1, *, first: int = 1) -> Translated:
     """The target of each source, written by greedy or beam search.
+
+    Args:
+        run: a model on pairs.
+        texts: the sources.
+        beam: beginnings that are gone on with at once.
+        first: number of the first text, as errors have it.
 
     Raises:
         ConfigurationError: the model is none on pairs, or the beam cannot be.
@@ -66,12 +72,12 @@ def translate(run: "Run", texts: Sequence[str], beam: int = 1) -> Translated:
     require_pairs(run)
     if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
         raise ConfigurationError(f"texts is a list of sources, each a string; got {texts!r:.40}")
-    sources = [source_ids(run, text, number) for number, text in enumerate(texts, 1)]
+    sources = [source_ids(run, text, number) for number, text in enumerate(texts, first)]
     order = np.argsort([len(ids) for ids in sources], kind="stable")
     found: dict[int, Target] = {}
     with threads_for_generation(run.configuration.parameter_count):
-        for first in range(0, len(order), ROWS):
-            numbers = order[first : first + ROWS].tolist()
+        for begin in range(0, len(order), ROWS):
+            numbers = order[begin : begin + ROWS].tolist()
             for number, target in zip(
                 numbers, _written(run, [sources[n] for n in numbers], beam), strict=True
             ):
