@@ -9,6 +9,13 @@ USUAL = Budget(200_000, tokens=1_000_000)
 
 
 @pytest.mark.parametrize(
+    "written", ["parameters=20000,tokens=1000000", "parameters=1500,seconds=0.25"]
+)
+def test_a_budget_is_shown_as_it_is_written(written):
+    assert str(budget_of(written, Budget(1, tokens=1))) == written
+
+
+@pytest.mark.parametrize(
     ("written", "meant"),
     [
         ("parameters=800k,tokens=1M", Budget(800_000, tokens=1_000_000)),

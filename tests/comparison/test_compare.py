@@ -224,11 +224,16 @@ def test_a_finished_comparison_is_read_and_not_done_again(tmp_path):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"seeds": 3}, "its seeds is 2"),
-        ({"budget": {"parameters": 1500, "tokens": 640}}, "its budget is"),
-        ({"models": [DECODER]}, "its models is"),
-        ({"workers": 2}, "its workers is 1"),
-        ({"text": TEXT + "!"}, "its fingerprint is"),
+        ({"seeds": 3}, "its seeds are 2, here 3;"),
+        (
+            {"budget": {"parameters": 1500, "seconds": 0.5}},
+            "its budget is parameters=1500,tokens=320, here parameters=1500,seconds=0.5;",
+        ),
+        ({"models": [DECODER]}, f"its models are ngram,{DECODER}, here {DECODER};"),
+        ({"workers": 2}, "its workers are 1, here 2;"),
+        ({"tokenizer": "words", "vocab": 30}, "its tokenizer is characters, here words;"),
+        ({"vocab": 30}, "its vocab is as usual, here 30;"),
+        ({"text": TEXT + "!"}, "on another text or task"),
     ],
 )
 def test_another_comparison_in_the_same_folder_is_refused(tmp_path, options, told):

@@ -51,6 +51,11 @@ class Budget:
         """Whether a model of so many parameters is as large as the others, within 2 %."""
         return abs(parameters - self.parameters) <= WITHIN * self.parameters
 
+    def __str__(self) -> str:
+        """As it is written on the command line."""
+        given = [(name, value) for name, value in asdict(self).items() if value is not None]
+        return ",".join(f"{name}={value:.15g}" for name, value in given)
+
     def to_json(self) -> dict[str, Any]:
         """As the document has it."""
         return {**asdict(self), "within": WITHIN}

@@ -1,4 +1,4 @@
-"""All that decides what a comparison finds, but for time: kept in its folder, so that it can go on.
+"""All that decides what a comparison finds, but for times and memory; kept in its folder.
 
 A comparison that is gone on with has the same plan; its trials are then the same to the last bit.
 """
@@ -115,12 +115,16 @@ class Plan:
         Raises:
             RunError: naming what differs first.
         """
-        mine, theirs = self.to_json(), other.to_json()
-        for name in mine:
-            if mine[name] != theirs[name]:
+        if other.fingerprint != self.fingerprint:
+            raise RunError(
+                f"{folder} holds another comparison, on another text or task; choose another --out"
+            )
+        for name in (each.name for each in fields(self)):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
                 raise RunError(
-                    f"{folder} holds another comparison: its {name} is {_shown(theirs[name])}, "
-                    f"here it is {_shown(mine[name])}; choose another --out, or leave it as it was"
+                    f"{folder} holds another comparison: its {name} {_are(name)} {_shown(theirs)}, "
+                    f"here {_shown(mine)}; choose another --out, or leave it as it was"
                 )
 
     def on(self, fingerprint: str | None) -> "Plan":
@@ -128,5 +132,14 @@ class Plan:
         return replace(self, fingerprint=fingerprint)
 
 
+def _are(name: str) -> str:
+    return "are" if name in ("models", "settings", "seeds", "workers") else "is"
+
+
 def _shown(value: object) -> str:
-    return f"{value}"[:60]
+    """As it is written on the command line."""
+    if isinstance(value, tuple):
+        return ",".join(value)
+    if isinstance(value, Mapping):
+        return " ".join(f"{name}={each}" for name, each in value.items()) or "as usual"
+    return "as usual" if value is None else str(value)
