@@ -11,6 +11,7 @@ from clearformer.cli import output, progress
 from clearformer.cli.output import note_of
 from clearformer.cli.progress import Counter, TrainingDisplay
 from clearformer.models.configuration import ModelConfiguration
+from clearformer.models.kinds import KINDS
 from clearformer.training.events import Start
 
 START = Start(
@@ -130,3 +131,26 @@ def test_a_note_is_broken_at_spaces_and_indented_in_a_terminal_only(monkeypatch)
     assert all(line.startswith(" " * 6) and line[6] != " " for line in lines[1:])
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     assert note_of(text) == f"note: {text}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("where", ["NumPy on 2 threads", "PyTorch on cuda:1 in bfloat16, compiled"])
+def test_what_is_trained_is_told_within_80_columns(capsys, kind, where):
+    model = KINDS[kind].configuration(vocabulary=100)
+    with TrainingDisplay() as display:
+        display.started(replace(START, model=model, batch=12, where=where, steps=20_000))
+    told = capsys.readouterr().err
+    train = told[told.index("Train") : told.index("Run ")].splitlines()
+    assert all(len(line) <= 80 for line in train)
+    assert train[-1].endswith("Ctrl-C stops and saves")
+
+
+def test_long_lines_are_broken_in_a_terminal_and_short_ones_left_alone(monkeypatch):
+    terminal_of(monkeypatch)
+    text = "def  f():\n        return 1\n\n" + "word " * 30
+    first, second, third, *rest = output.in_terminal(text.strip(), indent=4)
+    assert (first, second, third) == ("def  f():", "        return 1", "")
+    assert len(rest) == 2
+    assert all(len(line) <= 76 for line in rest)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert output.in_terminal(text, indent=4) == text.splitlines()

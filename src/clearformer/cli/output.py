@@ -75,12 +75,22 @@ def tell(line: str) -> None:
 
 def note_of(text: str) -> str:
     """A note as it is shown: in a terminal broken at spaces, and indented."""
-    if not on_terminal():
-        return NOTE + printable(text)
-    from clearformer.explanation.lines import wrapped
-
-    lines = wrapped(printable(text), max(_columns() - len(NOTE), len(NOTE)))
+    lines = in_terminal(printable(text), indent=len(NOTE))
     return NOTE + f"\n{' ' * len(NOTE)}".join(lines)
+
+
+def in_terminal(text: str, indent: int) -> list[str]:
+    """The lines of `text`; in a terminal those that are too long behind an indent are broken."""
+    if not on_terminal():
+        return text.splitlines()
+    from clearformer.explanation.lines import cell_width, wrapped
+
+    columns = max(_columns() - indent, indent)
+    return [
+        part
+        for line in text.splitlines()
+        for part in (wrapped(line, columns) if cell_width(line) > columns else [line])
+    ]
 
 
 def _columns() -> int:

@@ -12,11 +12,13 @@ from clearformer.cli.output import (
     printable,
     tell,
 )
+from clearformer.explanation.lines import JOINT, shortened, wrapped
 from clearformer.training.evaluation import Evaluation
 from clearformer.training.events import Reporter, Start, Step
 
 PLAIN_SECONDS = 10.0  # between lines where there is no terminal
 BAR_SECONDS = 0.1  # between changes of the bar
+COLUMNS = 80
 SAMPLE_COLUMNS = 68  # with the indent in front it stays within 80
 MANY_CHARACTERS = 5_000_000  # byte pairs of so many take about two seconds
 
@@ -56,10 +58,9 @@ class TrainingDisplay(Reporter):
         sizes = model.in_words.replace("\n", f"\n{' ' * 7}")
         self._print(f"Model  {model.title}, {model.parameter_count:,} parameters: {sizes}")
         length = f"{start.steps:,} steps" if start.steps else f"{start.minutes:g} minutes"
-        self._print(
-            f"Train  {length} of {model.batch_in_words(start.batch)} with "
-            f"{start.where}; Ctrl-C stops and saves"
-        )
+        stops = "Ctrl-C stops and saves".replace(" ", JOINT)
+        told = f"{length} of {model.batch_in_words(start.batch)} with {start.where}; {stops}"
+        self._print("Train  " + f"\n{' ' * 7}".join(wrapped(told, COLUMNS - 7)))
         self._print(f"Run    {printable(str(start.folder))}\n")
         if on_terminal():
             self._start_bar(start)
@@ -135,8 +136,6 @@ class TrainingDisplay(Reporter):
     def sampled(self, step: int, text: str) -> None:
         """Shows the sample in one line; the whole of it is in samples.txt."""
         self.last_sample = text
-        from clearformer.explanation.lines import shortened
-
         line = " ".join(printable(text).split())
         self._print(f"          {shortened(line, SAMPLE_COLUMNS)}")
 

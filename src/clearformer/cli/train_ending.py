@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clearformer.cli.output import perplexity_in_words, printable
+from clearformer.cli.output import in_terminal, note_of, perplexity_in_words, printable
 from clearformer.engines.ranks import command_here
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def show_ending(summary: dict[str, Any], sample: str, run: "Run", minutes: float
     does = "fills in" if run.fills else "answers" if run.reads == "pairs" else "writes"
     if sample:  # a finished run that was resumed has written before
         click.echo(f"\nWhat it {does} after {summary['steps']:,} steps:\n")
-        for line in printable(sample).splitlines():
+        for line in in_terminal(printable(sample), indent=4):
             click.echo(f"    {line}")
     if summary["validation_loss"] is not None:
         _show_measures(summary, run)
@@ -41,7 +41,7 @@ def _show_measures(summary: dict[str, Any], run: "Run") -> None:
         right = "masked tokens were guessed right" if run.fills else "answers are right"
         click.echo(f"{summary['accuracy']:.1%} of the {right}.")
     if note := objective_of(run.configuration).note:
-        click.echo(f"note: {note}")
+        click.echo(note_of(note))
 
 
 def _commands(run: "Run", longer: str) -> Iterator[str]:
