@@ -75,9 +75,10 @@ def _what_it_says(comparison: Comparison) -> str:
         if budget["tokens"] is not None
         else f"{budget['seconds']:g} seconds of training"
     )
+    counting = any(model["counting"] for model in comparison.models)
     said = (
-        f"Each has {budget['parameters']:,} parameters within {budget['within']:.0%} (but for "
-        f"counting) and {length}."
+        f"Each has {budget['parameters']:,} parameters within {100 * budget['within']:g} %"
+        f"{' (but for counting)' * counting} and {length}."
     )
     if seeds > 1:
         said += f" Mean of {seeds} seeds ± half of its 95 % interval (Student's t)."
