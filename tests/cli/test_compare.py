@@ -162,7 +162,19 @@ def test_a_long_name_has_a_line_of_its_own():
         text={},
         machine={},
     )
-    assert name in list(table_of(found))
+    lines = list(table_of(found))
+    assert name in lines
+    assert "123,456,789 parameters within 2 % and" in " ".join(lines)
+
+
+def test_a_text_shorter_than_the_context_is_refused_first(command, tmp_path, study):
+    short = tmp_path / "short.txt"
+    short.write_text("abc def ghi jkl mno pqr stu vwx yz.", "utf-8")
+    models = ("--models", f"ngram,{DECODER}", "--budget", "parameters=1500,tokens=320")
+    told = command("compare", short, *models, "--context", "28", "--out", study).refusal()
+    assert f"{DECODER} cannot learn from this text" in told
+    assert "context of at most 26" in told
+    assert not study.exists()
 
 
 def test_the_text_of_the_tests_is_long_enough():

@@ -37,7 +37,9 @@ class ComparisonDisplay(Listener):
         """Says what will be compared."""
         for name, sizes in models.items():
             self._print(f"{name}: {sizes}")
-        self._print(f"{jobs} parts; Ctrl-C stops, and every part that has ended is kept\n")
+        self._print(
+            f"{jobs} part{'s' * (jobs != 1)}; Ctrl-C stops, and every part that has ended is kept\n"
+        )
         self._start_bar()
 
     def note(self, text: str) -> None:

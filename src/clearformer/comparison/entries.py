@@ -12,10 +12,12 @@ from clearformer.comparison.sizing import sized
 from clearformer.comparison.trial import Trial
 from clearformer.engines.execution import Wish
 from clearformer.engines.ranks import Alone
+from clearformer.errors import TextError
 from clearformer.models.kind import Configuration
 from clearformer.models.kinds import KINDS
 from clearformer.runs.fitting import fitting
 from clearformer.runs.machine import settled
+from clearformer.training.options import TrainingOptions
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ def sized_entries(plan: Plan, course: Course) -> tuple[Entry, ...]:
 
     Raises:
         ConfigurationError: which one cannot meet the budget, and why; or does not fit in memory.
+        TextError: the shortest part to learn from, that of the search, has not one window.
     """
     entries: list[Entry] = []
     for number, entrant in enumerate(entrants_of(plan.models), 1):
@@ -100,8 +103,21 @@ def sized_entries(plan: Plan, course: Course) -> tuple[Entry, ...]:
         made = sized(entrant.name, KINDS[entrant.kind], vocabulary, dials, plan.budget)
         options = plan.options(1e-3, 0, window=made.window)
         fitting(Wish(plan.engine, plan.device), options, Alone())(made)
+        _require_windows(course, entrant, made, options)
         entries.append(Entry(number, entrant, made))
     return tuple(entries)
+
+
+def _require_windows(
+    course: Course, entrant: Entrant, made: Configuration, options: TrainingOptions
+) -> None:
+    try:
+        course.ground(entrant, made, search=True).batches(options)
+    except TextError as fault:
+        raise TextError(
+            f"{entrant.name} cannot learn from this text, four fifths of which are for the search "
+            f"for a learning rate: {fault}"
+        ) from None
 
 
 def _unheard(text: str) -> None:
