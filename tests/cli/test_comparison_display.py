@@ -29,7 +29,7 @@ def test_a_lesson_says_at_its_start_how_long_it_takes(monkeypatch):
         raise BegunError
 
     monkeypatch.setattr(teaching, "lesson", lesson)
-    for minutes, said in ((10.0, "takes about 10 minutes"), (0.5, "it takes longer")):
+    for minutes, said in ((10.0, "takes about 10 minutes"), (0.5, "takes longer than minutes=0.5")):
         heard = Notes()
         try:
             teaching.taught("a text", minutes=minutes, listener=heard)

@@ -87,8 +87,8 @@ def _duration(minutes: float) -> str:
     """About how long a lesson takes, for a person."""
     if minutes < LEAST_MINUTES:
         return (
-            f"a lesson of {minutes:g} minutes is asked for, and judging and measuring alone take "
-            f"about {LEAST_MINUTES:g}: it takes longer, and hardly anything is learned in it"
+            f"judging and measuring alone take about {LEAST_MINUTES:g} minutes, so the lesson "
+            f"takes longer than minutes={minutes:g}, and hardly anything is learned in it"
         )
     return f"the lesson takes about {minutes:g} minutes; Ctrl-C stops"
 
