@@ -1,5 +1,6 @@
 """A kind of model: the configuration that describes it, and the function that builds it."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar, Literal, TypeVar
@@ -18,7 +19,7 @@ Build = Callable[[Any, np.random.Generator | None, Any], Part]
 
 
 @dataclass(frozen=True)
-class Configuration:
+class Configuration(ABC):
     """What every model has; subclasses are frozen dataclasses, checked when made.
 
     A configuration is saved beside the weights, so that what one version of the library trained
@@ -37,22 +38,28 @@ class Configuration:
         return self
 
     @property
+    @abstractmethod
     def parameter_count(self) -> int:
         """How many numbers the model learns, in exact integers, before anything is allocated."""
-        raise NotImplementedError
 
     def operations(self, rows: int) -> int:
-        """Multiplications and additions in the products of a step on so many rows."""
+        """Multiplications and additions in the products of a step on so many rows.
+
+        Of stacks of blocks, decoder and encoder, `training.products` counts them.
+        """
         raise NotImplementedError
 
     def kept_numbers(self, rows: int) -> int:
-        """Numbers that so many rows keep until their gradient has passed, at most (an estimate)."""
+        """Numbers that so many rows keep until their gradient has passed, at most (an estimate).
+
+        Of stacks of blocks, decoder and encoder, `training.activations` counts them.
+        """
         raise NotImplementedError
 
     @property
+    @abstractmethod
     def window(self) -> int:
         """Tokens in one row of a batch."""
-        raise NotImplementedError
 
     @property
     def sees(self) -> int | None:
@@ -74,9 +81,9 @@ class Configuration:
         return self.kind
 
     @property
+    @abstractmethod
     def in_words(self) -> str:
         """Its sizes, in one or two lines of at most 40 characters."""
-        raise NotImplementedError
 
     def batch_in_words(self, batch: int) -> str:
         """What so many rows of a batch hold."""

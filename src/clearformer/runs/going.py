@@ -13,9 +13,10 @@ from clearformer.errors import Interrupted
 from clearformer.generation.generate import generate
 from clearformer.generation.sampling import Sampling
 from clearformer.models.kinds import KINDS, build
+from clearformer.runs.belonging import require_model
 from clearformer.runs.masked_samples import filled_in
 from clearformer.runs.pair_samples import answers
-from clearformer.runs.run import Run, require_model
+from clearformer.runs.run import Run
 from clearformer.training import saves
 from clearformer.training.checkpoint import Checkpoint, load_checkpoint, load_latest
 from clearformer.training.events import Reporter, Start

@@ -10,12 +10,13 @@ from clearformer.engines.execution import Wish
 from clearformer.engines.ranks import Alone
 from clearformer.errors import ConfigurationError, RunError
 from clearformer.models.kinds import KINDS
+from clearformer.runs.belonging import model_configuration, require_model, start_token
 from clearformer.runs.document import execution_of, versions_of
 from clearformer.runs.fitting import fitting
 from clearformer.runs.going import go
 from clearformer.runs.machine import require_the_same, settled_again
 from clearformer.runs.material import material_of, material_of_run
-from clearformer.runs.run import Run, model_configuration, require_model, start_token
+from clearformer.runs.run import Run
 from clearformer.runs.sources import require_same_text
 from clearformer.text.tokenizer import load_tokenizer
 from clearformer.training import saves

@@ -1,5 +1,6 @@
 """The recurrent layers: each as one operation, and as the steps that this operation takes."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -23,7 +24,7 @@ States = Sequence[Any]
 
 
 @dataclass(frozen=True)
-class RecurrentLayer(Part):
+class RecurrentLayer(Part, ABC):
     """A cell that reads a sequence from left to right, with the same matrices at each step."""
 
     weight_input: Float[Tensor, "input gates_hidden"]
@@ -55,13 +56,13 @@ class RecurrentLayer(Part):
             return outputs, tuple(after)
         return listened(self, x, first, (outputs, tuple(after)), tap)
 
+    @abstractmethod
     def fused(self, x: Any, before: States, lengths: Lengths = None) -> tuple[Any, ...]:
         """All steps as one operation."""
-        raise NotImplementedError
 
+    @abstractmethod
     def step(self, x: Any, before: States, say: Say) -> tuple[Any, ...]:
         """One step of (batch, input), with every intermediate told; of a layer in arrays."""
-        raise NotImplementedError
 
     def _sums(self, x: Any, hidden: Any) -> Any:
         """X_t W + h_{t-1} U + b."""
