@@ -1,0 +1,1 @@
+"""Names the mistake in a learner's own version of a step."""

@@ -1,0 +1,1 @@
+"""One file is one exercise: the task, the right way in steps, and the mistakes that are known."""
