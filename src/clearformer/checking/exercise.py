@@ -42,6 +42,9 @@ Evidence = Callable[[Mapping[str, Case]], Words | None]
 """From the cases by the name of their probe (main and clue probes that ran) to one sentence with
 numbers; None where it does not apply."""
 
+Fit = Callable[[Mapping[str, Case]], Mapping[str, Step] | None]
+"""From the cases to the change that gives the numbers; None where it cannot."""
+
 
 @dataclass(frozen=True)
 class Mistake:
@@ -62,6 +65,9 @@ class Mistake:
     code: str
     """--hint 3: the right line of code."""
     evidence: Evidence | None = None
+    fit: "Fit | None" = None
+    """Where a number in the mistake can be anything: reads it off the answer's own values and gives
+    the change with it, in place of `change`, which is one example; None where it cannot."""
     beside: bool = False
     """Only stress probes show it: the answer is right, and this is said beside the verdict."""
 
@@ -74,6 +80,10 @@ class Variant:
     change: Mapping[str, Step]
     says: Words
     """Which convention it is and who uses it, in one line."""
+
+
+Change = Mistake | Variant
+"""What can be done to the right way."""
 
 
 @dataclass(frozen=True)

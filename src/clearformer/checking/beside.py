@@ -1,0 +1,127 @@
+"""What is said beside a verdict and never decides it: hard inputs, arguments written into."""
+
+from collections.abc import Iterator, Sequence
+
+from clearformer.checking.agreement import Tolerance, agree, tolerance_of
+from clearformer.checking.contract import error
+from clearformer.checking.differences import largest
+from clearformer.checking.exercise import Case, Change, Mistake
+from clearformer.checking.naming import Tried, Versions
+from clearformer.checking.probe import Probe
+from clearformer.checking.record import Record
+from clearformer.checking.verdict import Finding
+from clearformer.checking.words import Words
+
+CHANGED = "inplace-input"
+
+
+def beside(
+    record: Record,
+    versions: Versions,
+    probes: Sequence[Probe],
+    changes: Sequence[Change],
+    tolerance: Tolerance,
+    *,
+    stress: bool,
+) -> list[Finding]:
+    """Findings that go with any verdict; those of hard inputs only where the rest is right.
+
+    Args:
+        record: what happened.
+        versions: of the exercise.
+        probes: as they were called.
+        changes: the convention by which the answer is right.
+        tolerance: of the main probes.
+        stress: whether to look at the hard inputs.
+    """
+    found = [*_written_into(record)]
+    if stress:
+        hard = [each for each in probes if each.role == "stress"]
+        found += _hard(record, versions, hard, changes, tolerance)
+    return found
+
+
+def _written_into(record: Record) -> Iterator[Finding]:
+    changed = [each for outcome in record.outcomes.values() for each in outcome.changed]
+    for argument in dict.fromkeys(each.argument for each in changed):
+        first = next(each for each in changed if each.argument == argument)
+        where = Words("", "")
+        if first.line is not None:
+            source = first.source.strip()
+            where = Words(f" (line {first.line}: {source})", f" ({first.line} 行目: {source})")
+        yield Finding(
+            Words(
+                f"it writes into its argument {argument}{where.en}",
+                f"引数 {argument} を書き換えています{where.ja}",
+            ),
+            CHANGED,
+            Words(
+                "work on a copy: the caller still needs it.",
+                "呼び出し側がまだ使うので、コピーに書いてください。",
+            ),
+        )
+
+
+def _hard(
+    record: Record,
+    versions: Versions,
+    probes: Sequence[Probe],
+    changes: Sequence[Change],
+    tolerance: Tolerance,
+) -> Iterator[Finding]:
+    """What goes wrong on hard inputs: by its name where one explains it, else input by input."""
+    tried = []
+    for probe in probes:
+        outcome = record.outcomes.get(probe.name)
+        each = Tried.of(probe, outcome, _loosest(outcome.values, tolerance)) if outcome else None
+        tried += [each] if each else []
+    wrong = [each for each in tried if not _is_right(each, versions, changes)]
+    if not wrong:
+        return
+    known = [
+        each
+        for each in versions.exercise.mistakes
+        if each.beside and versions.explains(tried, *changes, each)
+    ]
+    if known:
+        yield _named(known[0], wrong, versions, changes)
+        return
+    for each in wrong[:2]:
+        yield _unnamed(each, versions, changes)
+
+
+def _loosest(values: object, tolerance: Tolerance) -> Tolerance:
+    found = tolerance_of(values) if isinstance(values, dict) else tolerance
+    return max(found, tolerance, key=lambda each: each.relative)
+
+
+def _is_right(each: Tried, versions: Versions, changes: Sequence[Change]) -> bool:
+    right = versions.result(each.probe, *changes)
+    return right is None or (each.mine is not None and agree(each.mine, right, each.tolerance))
+
+
+def _named(
+    mistake: Mistake, wrong: Sequence[Tried], versions: Versions, changes: Sequence[Change]
+) -> Finding:
+    return Finding(mistake.found, mistake.key, _shown(wrong[0], versions, changes), mistake)
+
+
+def _unnamed(each: Tried, versions: Versions, changes: Sequence[Change]) -> Finding:
+    says = each.probe.says or Words(each.probe.name, each.probe.name)
+    return Finding(
+        Words(f"not right with {says.en}", f"{says.ja}では正しくありません"),
+        evidence=_shown(each, versions, changes),
+    )
+
+
+def _shown(each: Tried, versions: Versions, changes: Sequence[Change]) -> Words | None:
+    right = versions.result(each.probe, *changes)
+    if each.mine is None or right is None:
+        return None
+    return largest(Case(each.probe, each.mine, right), each.tolerance)
+
+
+def raised_on(record: Record, probe: Probe) -> Words | None:
+    """The exception on a probe, in one line."""
+    raised = record.outcomes[probe.name].raised
+    return error(raised) if raised else None

@@ -1,0 +1,59 @@
+"""Which exercises there are, in the order in which a Transformer is built; and finding one."""
+
+import sys
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+from clearformer.checking.exercise import Exercise
+from clearformer.errors import ConfigurationError
+
+NAMES = ("softmax", "self_attention")
+"""Each lives in the module of its name under `exercises`."""
+
+
+def find(name_or_path: str) -> Exercise:
+    """The exercise of this name, or the one in a teacher's own file (a path ending in .py).
+
+    Raises:
+        ConfigurationError: there is none of this name; a file that is not there, does not run, or
+            holds no `EXERCISE`.
+    """
+    if name_or_path.endswith(".py"):
+        return _of_file(Path(name_or_path))
+    if name_or_path not in NAMES:
+        near = get_close_matches(name_or_path, NAMES, 3, 0.4)
+        hint = f"did you mean {' or '.join(near)}?" if near else "see clearformer check --list"
+        raise ConfigurationError(f"there is no exercise {name_or_path!r:.60}; {hint}")
+    exercise: Exercise = import_module(f"{__package__}.exercises.{name_or_path}").EXERCISE
+    return exercise
+
+
+def every() -> tuple[Exercise, ...]:
+    """All of them, in order."""
+    return tuple(find(name) for name in NAMES)
+
+
+def _of_file(path: Path) -> Exercise:
+    if not path.is_file():
+        raise ConfigurationError(
+            f"there is no exercise file {str(path)!r}; write its path or a name"
+        )
+    spec = spec_from_file_location(f"exercise_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ConfigurationError(f"{path} cannot be loaded as Python; expected an exercise file")
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise ConfigurationError(
+            f"the exercise file {path} does not run: {type(error).__name__}: {error}"
+        ) from error
+    exercise = getattr(module, "EXERCISE", None)
+    if not isinstance(exercise, Exercise):
+        raise ConfigurationError(
+            f"{path} has no EXERCISE = Exercise(…); see the how-to for teachers"
+        )
+    return exercise

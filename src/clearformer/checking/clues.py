@@ -1,0 +1,126 @@
+"""When no known mistake fits: what can be said of the place, without a name."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from clearformer.checking.agreement import Tolerance, agree, different
+from clearformer.checking.differences import largest, smallest
+from clearformer.checking.exercise import Case, Exercise
+from clearformer.checking.probe import Probe
+from clearformer.checking.verdict import Finding
+from clearformer.checking.words import Words
+
+UNKNOWN = Words("not a mistake that is known here", "知られている間違いには当てはまりません")
+
+
+def clues(
+    exercise: Exercise,
+    probes: Sequence[Probe],
+    cases: Mapping[str, Case],
+    tolerance: Tolerance,
+) -> list[Finding]:
+    """The exercise's own observations, then those that hold for any arrays; at most four."""
+    said = [_own(look, cases) for look in (each.look for each in exercise.clues)]
+    said += [_unused(exercise, probes, cases, tolerance)]
+    case = smallest(probes, cases, tolerance)
+    if case:
+        said += [_factor(case), _transposed(case), _rows(case, tolerance), largest(case, tolerance)]
+    return [Finding(UNKNOWN), *(Finding(words) for words in said if words)][:5]
+
+
+def _own(look: object, cases: Mapping[str, Case]) -> Words | None:
+    try:
+        return look(cases) if callable(look) else None
+    except (KeyError, IndexError, ValueError):
+        return None
+
+
+def _unused(
+    exercise: Exercise, probes: Sequence[Probe], cases: Mapping[str, Case], tolerance: Tolerance
+) -> Words | None:
+    """An argument that changes what is right and leaves the answer as it was."""
+    main = next((cases[each.name] for each in probes if each.role == "main"), None)
+    if main is None:
+        return None
+    unused = [
+        each.name
+        for each in exercise.parameters
+        if (changed := cases.get(f"changed {each.name}"))
+        and agree(changed.mine, main.mine, tolerance)
+        and not agree(changed.right, main.right, tolerance)
+    ]
+    if not unused:
+        return None
+    names = ", ".join(unused)
+    return Words(
+        f"your output never uses {names}: other numbers there give the same result.",
+        f"{names} が使われていません。別の数を入れても結果が変わりません。",
+    )
+
+
+def _pair(case: Case) -> tuple[np.ndarray, np.ndarray] | None:
+    """The first array that differs, mine and right, where their shapes are the same."""
+    for name, right in case.right.items():
+        mine = case.mine.get(name)
+        if mine is None or mine.dtype.kind not in "fiub" or np.array_equal(mine, right):
+            continue
+        return mine.astype(float), np.asarray(right, float)
+    return None
+
+
+def _factor(case: Case) -> Words | None:
+    """Too large by a factor: one for all, or one for each row."""
+    pair = _pair(case)
+    if pair is None or pair[0].shape != pair[1].shape or pair[0].size < 2:
+        return None
+    mine, right = pair
+    solid = np.abs(right) > 1e-9
+    if not solid.any() or not np.isfinite(mine).all():
+        return None
+    ratio = np.divide(mine, right, where=solid, out=np.full(mine.shape, np.nan))
+    if np.allclose(ratio[solid], ratio[solid][0], 1e-5) and not np.isclose(ratio[solid][0], 1):
+        value = f"{ratio[solid][0]:.4g}"
+        return Words(
+            f"every number is {value} times what it should be.",
+            f"どの数も正しい値の {value} 倍です。",
+        )
+    if mine.ndim < 2:
+        return None
+    lows, highs = np.nanmin(ratio, -1).ravel(), np.nanmax(ratio, -1).ravel()
+    if not np.allclose(lows, highs, 1e-5):
+        return None
+    shown = ", ".join(f"{value:.3g}" for value in lows[:5])
+    return Words(
+        f"it is off by a factor that depends on the row: {shown}.",
+        f"行ごとに違う倍率だけずれています: {shown}。",
+    )
+
+
+def _transposed(case: Case) -> Words | None:
+    pair = _pair(case)
+    if pair is None or pair[0].ndim < 2:
+        return None
+    mine, right = pair
+    turned = mine.swapaxes(-1, -2)
+    if turned.shape == right.shape and np.allclose(turned, right, 1e-5, 1e-7):
+        return Words(
+            "it is the right table with rows and columns exchanged.",
+            "行と列を入れ替えると正しい表になります。",
+        )
+    return None
+
+
+def _rows(case: Case, tolerance: Tolerance) -> Words | None:
+    """Which rows are right and which are not, where it is some of them."""
+    pair = _pair(case)
+    if pair is None or pair[0].shape != pair[1].shape or pair[0].ndim != 2:
+        return None
+    wrong = np.atleast_1d(different(*pair, tolerance).any(-1))
+    if wrong.all() or not wrong.any():
+        return None
+    which = ", ".join(str(row) for row in np.flatnonzero(wrong)[:6])
+    return Words(
+        f"of {len(wrong)} rows only {which} differ (counted from 0).",
+        f"{len(wrong)} 行のうち違うのは {which} 行目だけです (0 から数えて)。",
+    )

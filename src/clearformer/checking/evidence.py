@@ -1,0 +1,21 @@
+"""The proof of a name, in numbers."""
+
+from collections.abc import Mapping
+
+from clearformer.checking.exercise import Case, Mistake
+from clearformer.checking.words import Words
+
+
+def evidence_of(mistake: Mistake, cases: Mapping[str, Case], inputs: int) -> Words:
+    """The mistake's own evidence where it has one that applies; else what always holds."""
+    if mistake.evidence:
+        try:
+            found = mistake.evidence(cases)
+        except (KeyError, IndexError, ValueError):  # a case that was not run, or of another shape
+            found = None
+        if found:
+            return found
+    return Words(
+        f"with exactly that change the reference gives your numbers on all {inputs} inputs.",
+        f"正解をそこだけ変えると、{inputs} 個の入力すべてであなたの数と一致します。",
+    )

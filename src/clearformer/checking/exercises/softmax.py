@@ -1,0 +1,58 @@
+"""Softmax over the last axis."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from clearformer.checking.exercise import Exercise
+from clearformer.checking.families.softmaxing import SOFTMAXING, softmax
+from clearformer.checking.probe import Probe, normal
+from clearformer.checking.words import Words
+
+
+def right(step: Any, x: Any) -> Any:
+    """exp(x - max) / Σ exp(x - max), in each row."""
+    return step.weights(x)
+
+
+def probes() -> Sequence[Probe]:
+    """Rows and columns of different number; a square table, where slips go unseen by shape."""
+    shift = np.array([[3.0], [-2.0], [0.0], [5.0]])
+    return (
+        Probe("weights of 3 rows of 4", {"x": normal(1, 3, 4)}),
+        Probe("5 rows of 5", {"x": normal(2, 5, 5)}),
+        Probe("one row", {"x": normal(3, 6)}),
+        Probe("a batch", {"x": normal(4, 3, 4, 5)}),
+        Probe("rows of different height", {"x": normal(5, 4, 3) + shift}),
+        Probe(
+            "scores of 1,000",
+            {"x": np.array([[1000.0, 999.0, 998.0], [1.0, 2.0, 3.0], [-1000.0, -999.0, -1001.0]])},
+            role="stress",
+            says=Words("scores of ±1,000", "±1,000 のスコア"),
+        ),
+        Probe(
+            "hidden scores",
+            {"x": np.array([[0.5, -np.inf, 1.5], [-np.inf, 2.0, -np.inf]])},
+            role="stress",
+            says=Words("scores hidden with −inf", "−inf で隠したスコア"),
+        ),
+    )
+
+
+EXERCISE = Exercise(
+    name="softmax",
+    title=Words("Softmax", "ソフトマックス"),
+    task=Words(
+        "Turn scores into shares: exp(x) divided by its sum over the last axis.\n"
+        "x: any shape (…, n), float. Returns: the same shape; each row along the last axis\n"
+        "adds up to 1. Large scores, such as 1,000, must not overflow.",
+        "スコアを割合に変えます: exp(x) を最後の軸での和で割ります。\n"
+        "x: 任意の形 (…, n)、浮動小数点数。返り値: 同じ形で、最後の軸に沿った各行の和は 1。\n"
+        "1,000 のような大きいスコアでもあふれてはいけません。",
+    ),
+    right=right,
+    steps={"weights": softmax},
+    probes=probes,
+    mistakes=SOFTMAXING,
+)

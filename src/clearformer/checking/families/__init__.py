@@ -1,0 +1,1 @@
+"""Mistakes that belong to more than one exercise, each told once."""

@@ -1,0 +1,188 @@
+"""Slips in hiding the future: the steps `hidden(scores)` and `hidden_after(weights)`."""
+
+from typing import Any
+
+import numpy as np
+
+from clearformer.checking.exercise import Mistake
+from clearformer.checking.words import Words
+
+
+def future(scores: Any, first: int = 1) -> Any:
+    """True where a key comes `first` or more places after its query."""
+    return np.triu(np.ones(scores.shape[-2:], bool), first)
+
+
+def hidden(scores: Any) -> Any:
+    """-inf where the future is, so that its weight becomes exactly 0."""
+    return np.where(future(scores), -np.inf, scores)
+
+
+def kept(weights: Any) -> Any:
+    """Nothing is hidden after the softmax."""
+    return weights
+
+
+def _times_inf(scores: Any) -> Any:
+    return scores + np.where(future(scores), 1.0, 0.0) * -np.inf
+
+
+LEAK = Words(
+    "a token that sees what comes next learns to copy it, and cannot write when it is not there.",
+    "次の語が見えると写すことを覚え、見えないときには書けなくなります。",
+)
+HIDE = Words(
+    "put −inf on every key after the query, before the softmax.",
+    "softmax の前に、クエリより後のキーすべてに −inf を入れてください。",
+)
+LINE = "scores = np.where(np.triu(np.ones((T, T), bool), 1), -np.inf, scores)"
+WHICH = Words(
+    "which tokens may the first token look at? And the last?",
+    "最初のトークンはどこを見てよいですか。最後のトークンは。",
+)
+NUMBER = Words(
+    "what does softmax make of the number you put in the hidden places?",
+    "隠した場所に入れた数は softmax で何になりますか。",
+)
+
+
+def _mask(
+    key: str, step: Any, found: Words, why: Words = LEAK, ask: Words = WHICH, fix: Words = HIDE
+) -> Mistake:
+    return Mistake(key, {"hidden": step}, found, why, ask, fix, LINE)
+
+
+MASKING = (
+    _mask(
+        "mask-ignored",
+        lambda scores: scores,
+        Words(
+            "the mask never reaches the scores: the future is seen",
+            "マスクが効いておらず、未来が見えています",
+        ),
+    ),
+    _mask(
+        "mask-transposed",
+        lambda scores: np.where(np.tril(np.ones(scores.shape[-2:], bool), -1), -np.inf, scores),
+        Words(
+            "the past is hidden instead of the future (tril and triu exchanged)",
+            "未来ではなく過去を隠しています (tril と triu が逆です)",
+        ),
+    ),
+    _mask(
+        "mask-inverted",
+        lambda scores: np.where(future(scores), scores, -np.inf),
+        Words(
+            "the mask's meaning is turned round: what may be seen is hidden",
+            "マスクの意味が逆で、見てよい場所を隠しています",
+        ),
+        why=Words(
+            "only the future is seen; the last row has nothing at all.",
+            "未来だけが見え、最後の行は何も見えません。",
+        ),
+        ask=Words(
+            "does True in your mask mean keep or hide?",
+            "マスクの True は残す印ですか、隠す印ですか。",
+        ),
+    ),
+    _mask(
+        "mask-diagonal",
+        lambda scores: np.where(future(scores, 0), -np.inf, scores),
+        Words(
+            "a token's own place is hidden, too (k=0 instead of k=1)",
+            "自分自身の場所まで隠しています (k=1 ではなく k=0)",
+        ),
+        why=Words(
+            "the first token then has nothing to look at: NaN.",
+            "最初のトークンが見るものがなくなり NaN になります。",
+        ),
+    ),
+    _mask(
+        "mask-peek",
+        lambda scores: np.where(future(scores, 2), -np.inf, scores),
+        Words(
+            "the mask starts one place late: the next token is seen",
+            "マスクが 1 つ遅れて始まり、次の語が見えています",
+        ),
+    ),
+    Mistake(
+        "mask-after-softmax",
+        {
+            "hidden": lambda scores: scores,
+            "hidden_after": lambda weights: np.where(future(weights), 0.0, weights),
+        },
+        Words(
+            "the mask is applied after the softmax, and rows are not made to sum to 1 again",
+            "マスクを softmax の後にかけ、行の和を 1 に戻していません",
+        ),
+        Words(
+            "hidden tokens still took their share of the sum: rows add up to less than 1.",
+            "隠した語が分母に残り、行の和が 1 より小さくなります。",
+        ),
+        Words(
+            "what did the hidden places contribute to the denominator?",
+            "隠した場所は分母に何を足しましたか。",
+        ),
+        HIDE,
+        LINE,
+    ),
+    _mask(
+        "mask-zero-fill",
+        lambda scores: np.where(future(scores), 0.0, scores),
+        Words(
+            "hidden scores are set to 0, and exp(0) is 1",
+            "隠すスコアを 0 にしています (exp(0) は 1 です)",
+        ),
+        ask=NUMBER,
+    ),
+    _mask(
+        "mask-fill-tiny",
+        lambda scores: np.where(future(scores), 1e-10, scores),
+        Words(
+            "hidden scores are set to 1e-10, which is nearly 0, not −1e10",
+            "隠すスコアを 1e-10 にしています (−1e10 ではなく、ほぼ 0 です)",
+        ),
+        ask=NUMBER,
+    ),
+    _mask(
+        "mask-add-01",
+        lambda scores: scores - np.where(future(scores), 1.0, 0.0),
+        Words("a mask of 0 and 1 was added to the scores", "0 と 1 のマスクをスコアに足しています"),
+        ask=NUMBER,
+    ),
+    _mask(
+        "mask-add-01",
+        lambda scores: scores + np.where(future(scores), 0.0, 1.0),
+        Words("a mask of 0 and 1 was added to the scores", "0 と 1 のマスクをスコアに足しています"),
+        ask=NUMBER,
+    ),
+    _mask(
+        "mask-plus-inf",
+        lambda scores: np.where(future(scores), np.inf, scores),
+        Words(
+            "hidden scores are +inf; it should be −inf", "隠すスコアが +inf です (−inf にします)"
+        ),
+        why=Words(
+            "softmax of +inf is inf/inf: NaN.", "+inf の softmax は inf/inf で NaN になります。"
+        ),
+        ask=NUMBER,
+    ),
+    _mask(
+        "mask-0-times-inf",
+        _times_inf,
+        Words(
+            "0 · inf is NaN: the mask was multiplied by −inf",
+            "マスクに −inf を掛けています (0 · inf は NaN です)",
+        ),
+        why=Words("the places that should be kept become NaN.", "残すべき場所が NaN になります。"),
+        ask=Words("what is 0 times infinity?", "0 掛ける無限大はいくつですか。"),
+        fix=Words(
+            "choose with np.where instead of multiplying.",
+            "掛け算ではなく np.where で選んでください。",
+        ),
+    ),
+)
+"""Of any exercise with the steps `hidden(scores)` and `hidden_after(weights)`."""
+
+MASK_TIES = (frozenset({"mask-zero-fill", "mask-fill-tiny"}),)
+"""Alike unless all scores that may be seen are near -30; no ordinary input shows it."""

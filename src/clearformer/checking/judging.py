@@ -1,0 +1,126 @@
+"""From what happened to a verdict: the contract first, then the values, then what is known."""
+
+from collections.abc import Mapping, Sequence
+
+from clearformer.checking.agreement import Tolerance, agree, tolerance_of
+from clearformer.checking.beside import beside
+from clearformer.checking.clues import clues
+from clearformer.checking.contract import broken_contract, could_not_run
+from clearformer.checking.differences import headline, smallest
+from clearformer.checking.evidence import evidence_of
+from clearformer.checking.exercise import Case, Change, Exercise, Mistake, Variant
+from clearformer.checking.naming import Tried, Versions, name
+from clearformer.checking.probe import Probe
+from clearformer.checking.record import Record
+from clearformer.checking.verdict import Finding, Verdict
+from clearformer.checking.words import Words
+
+
+def judge(exercise: Exercise, record: Record, probes: Sequence[Probe]) -> Verdict:
+    """What is right or wrong with an answer, as far as it can be proved.
+
+    Args:
+        exercise: what was to be written.
+        record: what happened when the answer was tried.
+        probes: exactly as they were called.
+    """
+    failed = could_not_run(exercise, record, probes)
+    if failed:
+        return failed
+    versions = Versions(exercise)
+    tolerance = _tolerance(record)
+    tried = _tried(record, [each for each in probes if each.role == "main"], tolerance)
+    cases = _cases(record, probes, versions)
+    broken = broken_contract(exercise, record, probes)
+    convention = _convention(versions, tried)
+    if isinstance(convention, tuple) and not broken:
+        variant = convention[0] if convention else None
+        return _good(record, versions, probes, variant, tolerance)
+    named = name(versions, tried, cases)
+    findings = [*broken]
+    alternatives: Sequence[Sequence[Change]] = ()
+    if convention is None and named.explanations:
+        alternatives = named.explanations if len(named.explanations) > 1 else ()
+        findings += [_finding(each, cases, len(tried)) for each in named.explanations[0]]
+    elif convention is None and not broken:
+        findings += clues(exercise, probes, cases, tolerance)
+    return Verdict(
+        exercise,
+        record,
+        "wrong",
+        headline(exercise, probes, record, cases, tolerance),
+        findings,
+        alternatives,
+        beside(record, versions, probes, (), tolerance, stress=False),
+        named.looked_at,
+        failing=smallest(probes, cases, tolerance),
+    )
+
+
+def _good(
+    record: Record,
+    versions: Versions,
+    probes: Sequence[Probe],
+    variant: Variant | None,
+    tolerance: Tolerance,
+) -> Verdict:
+    """The answer gives what is right, by the exercise's convention or by another."""
+    changes = (variant,) if variant else ()
+    said = beside(record, versions, probes, changes, tolerance, stress=True)
+    main = [each for each in probes if each.role == "main"]
+    judged = sum(not record.outcomes[each.name].skipped for each in main)
+    equal = Words(
+        f"{judged} of {len(main)} inputs equal", f"{len(main)} 個中 {judged} 個の入力で一致"
+    )
+    findings = [Finding(variant.says, variant.key)] if variant else []
+    return Verdict(
+        versions.exercise,
+        record,
+        "variant" if variant else "right",
+        equal,
+        findings,
+        beside=said,
+        variant=variant,
+    )
+
+
+def _convention(versions: Versions, tried: Sequence[Tried]) -> tuple[Variant, ...] | None:
+    """() if the answer is right, (variant,) if it is by that convention, None if it is not."""
+    if not tried or any(each.mine is None for each in tried):
+        return None
+    if versions.explains(tried):
+        return ()
+    return next(
+        ((each,) for each in versions.exercise.variants if versions.explains(tried, each)), None
+    )
+
+
+def _finding(change: Change, cases: Mapping[str, Case], inputs: int) -> Finding:
+    if isinstance(change, Mistake):
+        return Finding(change.found, change.key, evidence_of(change, cases, inputs), change)
+    return Finding(change.says, change.key)
+
+
+def _tried(record: Record, probes: Sequence[Probe], tolerance: Tolerance) -> list[Tried]:
+    found = [Tried.of(each, record.outcomes[each.name], tolerance) for each in probes]
+    return [each for each in found if each]
+
+
+def _tolerance(record: Record) -> Tolerance:
+    found = [each.values for each in record.outcomes.values() if each.values is not None]
+    return tolerance_of(*found)
+
+
+def _cases(record: Record, probes: Sequence[Probe], versions: Versions) -> dict[str, Case]:
+    """Of every probe that gave values where the right way gives some, too."""
+    found = {}
+    for probe in probes:
+        mine, right = record.outcomes[probe.name].values, versions.result(probe)
+        if mine is not None and right is not None:
+            found[probe.name] = Case(probe, mine, right)
+    return found
+
+
+def agrees(case: Case, tolerance: Tolerance) -> bool:
+    """Whether the answer is right on this probe."""
+    return agree(case.mine, case.right, tolerance)

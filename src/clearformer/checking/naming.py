@@ -1,0 +1,141 @@
+"""Finds the known changes that explain an answer: fewest first, a name only where it is proved.
+
+A change explains an answer if with it the right way gives exactly what the answer gives, on every
+main probe, and if it makes a difference on at least one. A wrong name is worse than none.
+"""
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from clearformer.checking.agreement import Arrays, Tolerance, agree
+from clearformer.checking.exercise import Case, Change, Exercise, Fit, Mistake, Step, Variant
+from clearformer.checking.probe import Probe
+from clearformer.checking.record import Outcome
+from clearformer.checking.returned import arrays
+
+Result = Arrays | None
+"""What a version gave on a probe; None where it raised."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One probe that was called, with what the answer gave (None where it raised)."""
+
+    probe: Probe
+    mine: Result
+    tolerance: Tolerance
+
+    @classmethod
+    def of(cls, probe: Probe, outcome: Outcome, tolerance: Tolerance) -> "Tried | None":
+        """None where the outcome says nothing: not called, too slow, nothing usable."""
+        if outcome.values is not None:
+            return cls(probe, outcome.values, tolerance)
+        raised = outcome.raised
+        return cls(probe, None, tolerance) if raised and raised.kind != "Timeout" else None
+
+
+@dataclass(frozen=True)
+class Named:
+    """What explains an answer; several entries where nothing can tell them apart."""
+
+    explanations: Sequence[Sequence[Change]]
+    """Each is a set of changes that together give the answer."""
+    looked_at: tuple[int, int]
+    """How many single changes and pairs were tried."""
+
+
+class Versions:
+    """Results of the exercise under changes, computed once each."""
+
+    def __init__(self, exercise: Exercise):
+        self.exercise = exercise
+        self._known: dict[tuple[tuple[int, ...], str], Result] = {}
+        self._changes: list[Sequence[Change]] = []  # kept, so that their ids stay their own
+
+    def result(self, probe: Probe, *changes: Change) -> Result:
+        """What the exercise with `changes` gives on `probe`."""
+        key = (tuple(map(id, changes)), probe.name)
+        if key not in self._known:
+            self._changes.append(changes)
+            self._known[key] = self._compute(probe, changes)
+        return self._known[key]
+
+    def explains(self, tried: Sequence[Tried], *changes: Change) -> bool:
+        """Whether `changes` give what the answer gave, everywhere, and make a difference."""
+        makes_difference = False
+        for each in tried:
+            theirs = self.result(each.probe, *changes)
+            if not _alike(each.mine, theirs, each.tolerance):
+                return False
+            right = self.result(each.probe)
+            makes_difference |= theirs is not None and not _alike(theirs, right, each.tolerance)
+        return makes_difference or not changes
+
+    def _compute(self, probe: Probe, changes: Sequence[Change]) -> Result:
+        version = self.exercise.version(*(change.change for change in changes))
+        try:
+            with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+                value = version(**deepcopy(dict(probe.arguments)))
+            return arrays(value, self.exercise.returns)
+        except (ValueError, IndexError, TypeError, ArithmeticError, KeyError, AttributeError):
+            return None  # a mistake that crashes on this probe, as the learner's may
+
+
+def name(versions: Versions, tried: Sequence[Tried], cases: Mapping[str, Case]) -> Named:
+    """The fewest known changes that explain what was tried: none found gives no explanations."""
+    mistakes = list(_fitted(versions.exercise, cases))
+    singles = list(_singles(mistakes, versions.exercise.variants))
+    pairs = [each for each in combinations(mistakes, 2) if _fit(*each)]
+    looked_at = len(singles), len(pairs)
+    if any(each.mine is not None for each in tried):
+        for candidates in (singles, pairs):
+            found = {_keys(each): each for each in candidates if versions.explains(tried, *each)}
+            if found:
+                return Named(list(found.values()), looked_at)
+    return Named((), looked_at)
+
+
+def _fitted(exercise: Exercise, cases: Mapping[str, Case]) -> Iterator[Mistake]:
+    """The mistakes that decide, with numbers read off the answer where they take any."""
+    for mistake in exercise.mistakes:
+        if mistake.fit and (change := _read_off(mistake.fit, cases)):
+            yield replace(mistake, change=change)
+        elif not mistake.beside:
+            yield mistake
+
+
+def _read_off(fit: Fit, cases: Mapping[str, Case]) -> Mapping[str, Step] | None:
+    try:
+        with np.errstate(all="ignore"):
+            return fit(cases)
+    except (KeyError, IndexError, ValueError, ArithmeticError):
+        return None
+
+
+def _singles(
+    mistakes: Sequence[Mistake], variants: Sequence[Variant]
+) -> Iterator[tuple[Change, ...]]:
+    """One mistake, by the exercise's own convention or by another."""
+    yield from ((each,) for each in mistakes)
+    for variant in variants:
+        yield from ((variant, each) for each in mistakes if _fit(variant, each))
+
+
+def _keys(changes: Sequence[Change]) -> tuple[str, ...]:
+    return tuple(each.key for each in changes)
+
+
+def _fit(one: Change, other: Change) -> bool:
+    """Whether both can be made at once: they change different steps."""
+    return not set(one.change) & set(other.change)
+
+
+def _alike(one: Result, other: Result, tolerance: Tolerance) -> bool:
+    if one is None or other is None:
+        return one is other
+    return agree(one, other, tolerance)
