@@ -34,7 +34,7 @@ MAY_KNOW = {
     "words": {
         "corpora", "engines", "errors", "models", "ops", "runs", "tensor", "text", "training",
     },
-    "checking": {"errors", "tensor", "version"},
+    "checking": {"errors", "explanation", "tensor", "version"},
 }  # fmt: skip
 """`runs` and `explanation` know each other, inside functions: `run.explain`, `explain(run=…)`."""
 

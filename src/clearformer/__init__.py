@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from clearformer.version import __version__
 
 if TYPE_CHECKING:
+    from clearformer.checking.check import Check, check
+    from clearformer.checking.testing import assert_correct
     from clearformer.cli.progress import TrainingDisplay
     from clearformer.comparison.compare import compare
     from clearformer.comparison.document import Comparison
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from clearformer.words.vectors import WordVectors
 
 _HOMES = {
+    "Check": "checking.check",
     "ClearformerError": "errors",
     "Comparison": "comparison.document",
     "ModelConfiguration": "models.configuration",
@@ -40,7 +43,9 @@ _HOMES = {
     "Run": "runs.run",
     "TrainingDisplay": "cli.progress",
     "WordVectors": "words.vectors",
+    "assert_correct": "checking.testing",
     "attention": "models.scaled_dot_product",
+    "check": "checking.check",
     "compare": "comparison.compare",
     "cross_entropy": "ops",
     "explain": "explanation.explain",
@@ -57,6 +62,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Check",
     "ClearformerError",
     "Comparison",
     "ModelConfiguration",
@@ -65,7 +71,9 @@ __all__ = [
     "TrainingDisplay",
     "WordVectors",
     "__version__",
+    "assert_correct",
     "attention",
+    "check",
     "compare",
     "cross_entropy",
     "explain",

@@ -9,7 +9,15 @@ from pathlib import Path
 from clearformer.checking.exercise import Exercise
 from clearformer.errors import ConfigurationError
 
-NAMES = ("softmax", "self_attention")
+NAMES = (
+    "one_hot",
+    "embedding",
+    "embedding_gradient",
+    "positional_encoding",
+    "rotary_positions",
+    "softmax",
+    "self_attention",
+)
 """Each lives in the module of its name under `exercises`."""
 
 

@@ -11,7 +11,10 @@ from clearformer.checking.probe import Probe
 from clearformer.checking.verdict import Finding
 from clearformer.checking.words import Words
 
-UNKNOWN = Words("not a mistake that is known here", "知られている間違いには当てはまりません")
+UNKNOWN = Words(
+    "not a mistake that is known here ({singles} single, {pairs} double changes tried)",
+    "知られている間違いではありません (1 か所 {singles} 通り、2 か所 {pairs} 通りを試しました)",
+)
 
 
 def clues(
@@ -19,6 +22,7 @@ def clues(
     probes: Sequence[Probe],
     cases: Mapping[str, Case],
     tolerance: Tolerance,
+    looked_at: tuple[int, int],
 ) -> list[Finding]:
     """The exercise's own observations, then those that hold for any arrays; at most four."""
     said = [_own(look, cases) for look in (each.look for each in exercise.clues)]
@@ -26,7 +30,8 @@ def clues(
     case = smallest(probes, cases, tolerance)
     if case:
         said += [_factor(case), _transposed(case), _rows(case, tolerance), largest(case, tolerance)]
-    return [Finding(UNKNOWN), *(Finding(words) for words in said if words)][:5]
+    unknown = UNKNOWN.about(singles=looked_at[0], pairs=looked_at[1])
+    return [Finding(unknown), *(Finding(words) for words in said if words)][:5]
 
 
 def _own(look: object, cases: Mapping[str, Case]) -> Words | None:

@@ -43,7 +43,7 @@ def judge(exercise: Exercise, record: Record, probes: Sequence[Probe]) -> Verdic
         alternatives = named.explanations if len(named.explanations) > 1 else ()
         findings += [_finding(each, cases, len(tried)) for each in named.explanations[0]]
     elif convention is None and not broken:
-        findings += clues(exercise, probes, cases, tolerance)
+        findings += clues(exercise, probes, cases, tolerance, named.looked_at)
     return Verdict(
         exercise,
         record,
@@ -72,7 +72,7 @@ def _good(
     equal = Words(
         f"{judged} of {len(main)} inputs equal", f"{len(main)} 個中 {judged} 個の入力で一致"
     )
-    findings = [Finding(variant.says, variant.key)] if variant else []
+    findings = [Finding(variant.says, variant.key, variant=variant)] if variant else []
     return Verdict(
         versions.exercise,
         record,
@@ -98,7 +98,7 @@ def _convention(versions: Versions, tried: Sequence[Tried]) -> tuple[Variant, ..
 def _finding(change: Change, cases: Mapping[str, Case], inputs: int) -> Finding:
     if isinstance(change, Mistake):
         return Finding(change.found, change.key, evidence_of(change, cases, inputs), change)
-    return Finding(change.says, change.key)
+    return Finding(change.says, change.key, variant=change)
 
 
 def _tried(record: Record, probes: Sequence[Probe], tolerance: Tolerance) -> list[Tried]:

@@ -32,8 +32,11 @@ class Probe:
 
 
 def normal(seed: int, *shape: int, scale: float = 1.0) -> np.ndarray:
-    """Random numbers around 0 with standard deviation `scale`, the same on every machine."""
-    return np.random.default_rng(seed).normal(0, scale, shape)
+    """Random numbers around 0 with standard deviation `scale`, the same on every machine.
+
+    They have three decimals, so that an input can be shown and pasted as it is.
+    """
+    return np.random.default_rng(seed).normal(0, scale, shape).round(3)
 
 
 def whole(seed: int, below: int, *shape: int) -> np.ndarray:

@@ -1,11 +1,10 @@
 """What is said of an answer, before it is put into words for a terminal, a notebook or JSON."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from clearformer.checking.exercise import Case, Change, Exercise, Mistake, Variant
-from clearformer.checking.probe import Probe
 from clearformer.checking.record import Record
 from clearformer.checking.words import Words
 
@@ -22,6 +21,8 @@ class Finding:
     evidence: Words | None = None
     mistake: Mistake | None = None
     """Where there is more to tell: why it matters, hints."""
+    variant: Variant | None = None
+    """Where it is only another convention."""
 
 
 @dataclass(frozen=True)
@@ -48,17 +49,12 @@ class Verdict:
     @property
     def mistakes(self) -> list[str]:
         """Keys of the catalogue: of what is wrong (all of a tie), then of what stands beside."""
-        keys = [change.key for each in self.alternatives for change in each]
-        keys += [each.key for each in (*self.findings, *self.beside) if each.key]
-        variants = {each.key for each in self.exercise.variants}
-        return [key for key in dict.fromkeys(keys) if key not in variants]
+        changes = [change for each in self.alternatives for change in each]
+        keys = [change.key for change in changes if isinstance(change, Mistake)]
+        named = [each for each in (*self.findings, *self.beside) if each.key and not each.variant]
+        return list(dict.fromkeys([*keys, *(str(each.key) for each in named)]))
 
     @property
     def status(self) -> int:
         """Of the command: 0 right or variant, 1 wrong, 2 could not run."""
         return {"right": 0, "variant": 0, "wrong": 1, "failed": 2}[self.kind]
-
-
-def cases_of(probes: Sequence[Probe], values: Mapping[str, Case]) -> list[Case]:
-    """The cases of these probes that there are, in order."""
-    return [values[probe.name] for probe in probes if probe.name in values]

@@ -1,30 +1,15 @@
 """`clearformer explain`: one sentence through every step, in the terminal or as JSON."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from clearformer.cli.output import json_option, machine_options, note_of, show_json, tell
+from clearformer.cli.styled import show_lines
 
 if TYPE_CHECKING:
-    from clearformer.explanation.lines import Line
     from clearformer.explanation.trace import Trace
-
-COLOURS = {
-    "plain": "",
-    "title": "bold",
-    "section": "bold magenta",
-    "shape": "magenta",
-    "formula": "green",
-    "label": "cyan",
-    "number": "",
-    "strong": "bold yellow",
-    "faint": "dim",
-    "note": "yellow",
-}
-"""For each kind of text; never the only sign of anything."""
 
 
 @click.command(name="explain")
@@ -100,28 +85,6 @@ def explain(
 
 
 def _show(trace: "Trace") -> None:
-    from clearformer.explanation.render import plain, render
+    from clearformer.explanation.render import render
 
-    lines = render(trace)
-    if sys.stdout is None:  # closed from the start
-        return
-    if sys.stdout.isatty():
-        _show_in_colour(lines)
-    else:
-        encoding = (
-            sys.stdout.encoding or "utf-8"
-        )  # one that lacks √ or → gets ? instead of an error
-        click.echo(plain(lines).encode(encoding, "replace").decode(encoding))
-
-
-def _show_in_colour(lines: "list[Line]") -> None:
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(highlight=False, soft_wrap=True)
-    page = Text()
-    for line in lines:
-        for segment in line:
-            page.append(segment.text, COLOURS[segment.style])
-        page.append("\n")
-    console.print(page, end="", soft_wrap=True)
+    show_lines(render(trace))

@@ -25,6 +25,7 @@ COMMANDS = {
     "compare": "Measure kinds of model against each other on equal terms.",
     "evaluate": "Measure how well a model predicts a text.",
     "explain": "Follow one sentence through every step of a Transformer.",
+    "check": "Judge your own version of a step, and name the mistake.",
     "words": "Give each word of a text a vector; what is near a word.",
     "verify": "Check that two engines, or a device, compute the same.",
     "completion": "Print the script that completes commands in your shell.",

@@ -1,0 +1,225 @@
+"""Rotary positions (RoPE)."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from clearformer.checking.exercise import Case, Exercise, Mistake, Step, Variant
+from clearformer.checking.probe import Probe, normal
+from clearformer.checking.words import Words
+
+
+def right(step: Any, x: Any, positions: Any) -> Any:
+    """Columns i and i + d/2 are turned by position / 10000^(2i/d)."""
+    half = x.shape[-1] // 2
+    frequencies = step.base() ** -step.exponent(np.arange(half), x.shape[-1])
+    angles = step.counted(positions)[:, None] * frequencies
+    return step.turned(x, np.cos(angles), step.direction(np.sin(angles)))
+
+
+def halves(x: Any, cosine: Any, sine: Any) -> Any:
+    """Column i with column i + d/2."""
+    a, b = np.split(x, 2, -1)
+    return np.concatenate([a * cosine - b * sine, a * sine + b * cosine], -1)
+
+
+def neighbours(x: Any, cosine: Any, sine: Any) -> Any:
+    """Column 2i with column 2i + 1."""
+    a, b = x[..., 0::2], x[..., 1::2]
+    return np.stack([a * cosine - b * sine, a * sine + b * cosine], -1).reshape(x.shape)
+
+
+def mismatched(x: Any, cosine: Any, sine: Any) -> Any:
+    """Frequencies repeated for neighbours, but halves turned."""
+    a, b = np.split(x, 2, -1)
+    cosine, sine = np.repeat(cosine, 2, -1), np.repeat(sine, 2, -1)
+    return x * cosine + np.concatenate([-b, a], -1) * sine
+
+
+def no_minus(x: Any, cosine: Any, sine: Any) -> Any:
+    """Both products added."""
+    a, b = np.split(x, 2, -1)
+    return np.concatenate([a * cosine + b * sine, a * sine + b * cosine], -1)
+
+
+def first_half_only(x: Any, cosine: Any, sine: Any) -> Any:
+    """The second half left as it was."""
+    a, b = np.split(x, 2, -1)
+    return np.concatenate([a * cosine - b * sine, b], -1)
+
+
+def added(x: Any, cosine: Any, sine: Any) -> Any:
+    """Waves added as sinusoidal positions are."""
+    return x + np.concatenate([sine, cosine], -1)
+
+
+def probes() -> Sequence[Probe]:
+    """Positions from 0, later ones (as with a cache), large ones; widths 6, 8 and 12."""
+    return (
+        Probe("5 tokens", {"x": normal(101, 5, 8), "positions": np.arange(5)}),
+        Probe("later positions", {"x": normal(102, 4, 6), "positions": np.array([3, 4, 5, 6])}),
+        Probe("far apart", {"x": normal(103, 3, 12), "positions": np.array([0, 17, 40])}),
+        Probe("as many as the width", {"x": normal(104, 6, 6), "positions": np.arange(6)}),
+        Probe("one of a cache", {"x": normal(105, 1, 8), "positions": np.array([9])}),
+    )
+
+
+def _norms(cases: Mapping[str, Case]) -> Words | None:
+    """Turning keeps lengths."""
+    case = cases["5 tokens"]
+    mine = case.mine["output"]
+    if mine.shape != (5, 8):
+        return None
+    before = np.linalg.norm(case.probe.arguments["x"][2])
+    after = np.linalg.norm(mine[2])
+    if np.isclose(before, after, rtol=1e-4):
+        return None
+    return Words(
+        f"turning keeps the length of a row; yours goes from {before:.3f} to {after:.3f}.",
+        f"回転では行の長さが変わりません。あなたの結果では {before:.3f} から {after:.3f} です。",
+    )
+
+
+def _constant(base: float) -> float:
+    return base
+
+
+def _other_base(cases: Mapping[str, Case]) -> Mapping[str, Step] | None:
+    """Read off the angle by which columns 1 and 5 of token 1 were turned."""
+    case = cases["5 tokens"]
+    mine, x = case.mine["output"], case.probe.arguments["x"]
+    if mine.shape != x.shape:
+        return None
+    angle = np.arctan2(mine[1, 5], mine[1, 1]) - np.arctan2(x[1, 5], x[1, 1])
+    angle = (angle + np.pi) % (2 * np.pi) - np.pi
+    return {"base": partial(_constant, float(angle**-4.0))} if angle > 0 else None
+
+
+RELATIVE = Words(
+    "q·k must depend only on how far apart two tokens are, and lengths must be kept.",
+    "q·k は 2 トークンの距離だけに依存し、長さは保たれなければなりません。",
+)
+ASK = Words(
+    "which two columns are turned together, and by which angle?",
+    "どの 2 列を組にして、何度回しますか。",
+)
+FIX = Words(
+    "turn column i with column i + d/2, both by position / 10000^(2i/d).",
+    "列 i と列 i + d/2 を組にし、位置 / 10000^(2i/d) だけ回してください。",
+)
+CODE = "np.concatenate([a * cos - b * sin, a * sin + b * cos], axis=-1)"
+
+
+def _slip(key: str, change: Mapping[str, Step], en: str, ja: str, **more: Any) -> Mistake:
+    given = {"evidence": _norms, **more}
+    return Mistake(key, change, Words(en, ja), RELATIVE, ASK, FIX, CODE, **given)
+
+
+EXERCISE = Exercise(
+    name="rotary_positions",
+    title=Words("Rotary positions", "回転位置符号 (RoPE)"),
+    task=Words(
+        "Turn each query or key by its position (Su et al., 2021): columns i and i + d/2 are\n"
+        "a point (a, b) that becomes (a cos - b sin, a sin + b cos) of position / 10000^(2i/d),\n"
+        "i = 0 … d/2 - 1. x: (T, d), any batch axes before; positions: whole numbers (T,).\n"
+        "Returns: the shape of x.",
+        "位置に応じて回します (Su ほか 2021)。列 i と列 i + d/2 を点 (a, b) とし、\n"
+        "角度 位置 / 10000^(2i/d) で (a cos - b sin, a sin + b cos) にします。i = 0 … d/2 - 1。\n"
+        "x: (T, d)、前にバッチの軸があっても可。positions: 整数 (T,)。返り値: x と同じ形。",
+    ),
+    right=right,
+    steps={
+        "base": lambda: 10000.0,
+        "exponent": lambda pairs, d: 2 * pairs / d,
+        "counted": lambda positions: positions,
+        "direction": lambda sine: sine,
+        "turned": halves,
+    },
+    probes=probes,
+    batched=("x",),
+    variants=(
+        Variant(
+            "rope-neighbours",
+            {"turned": neighbours},
+            Words(
+                "columns 2i and 2i + 1 are turned, as in the paper; here i and i + d/2 are",
+                "論文のように隣の列 2i と 2i + 1 を組にしています。ここでは前半と後半が組です",
+            ),
+        ),
+    ),
+    mistakes=(
+        _slip(
+            "rope-pairing",
+            {"turned": mismatched},
+            "frequencies are laid out for neighbours, but halves are turned",
+            "周波数は隣どうし用の並びなのに、前半と後半を回しています",
+        ),
+        _slip(
+            "rope-sign",
+            {"turned": no_minus},
+            "the minus is missing: a cos + b sin is not a turn",
+            "マイナスがありません。a cos + b sin は回転ではありません",
+        ),
+        _slip(
+            "rope-backwards",
+            {"direction": lambda sine: -sine},
+            "turned the other way round (the sign of sin)",
+            "逆向きに回しています (sin の符号)",
+            evidence=None,
+        ),
+        _slip(
+            "rope-exponent-halved",
+            {"exponent": lambda pairs, d: pairs / d},
+            "the exponent is i/d, expected 2i/d",
+            "指数が i/d です。2i/d にします",
+            evidence=None,
+        ),
+        _slip(
+            "rope-exponent-doubled",
+            {"exponent": lambda pairs, d: 4 * pairs / d},
+            "the exponent is 4i/d, expected 2i/d",
+            "指数が 4i/d です。2i/d にします",
+            evidence=None,
+        ),
+        _slip(
+            "rope-base",
+            {"base": lambda: 1000.0},
+            "another base than 10000",
+            "底が 10000 ではありません",
+            fit=_other_base,
+            evidence=None,
+        ),
+        _slip(
+            "rope-starts-at-1",
+            {"counted": lambda positions: positions + 1},
+            "the first position is turned, too: positions start at 0",
+            "最初の位置まで回しています。位置は 0 から始まります",
+            evidence=None,
+        ),
+        _slip(
+            "cache-position",
+            {"counted": lambda positions: np.arange(len(positions))},
+            "positions counted from 0 again; the given ones are not used",
+            "位置を 0 から数え直しており、渡された位置を使っていません",
+            evidence=None,
+        ),
+        _slip(
+            "rope-half-only",
+            {"turned": first_half_only},
+            "only the first half of the columns is turned",
+            "前半の列だけを回しています",
+        ),
+        _slip(
+            "rope-added",
+            {"turned": added},
+            "waves were added; rotary positions turn",
+            "波を足しています。回します",
+        ),
+    ),
+    ties=(
+        frozenset({"rope-base", "rope-exponent-halved"}),
+        frozenset({"rope-base", "rope-exponent-doubled"}),
+    ),
+)

@@ -1,0 +1,192 @@
+"""`clearformer check`: judges a learner's own step and names the mistake."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clearformer.cli.output import PASSING, json_option, on_terminal, printable, show_json
+from clearformer.cli.styled import show_lines
+
+if TYPE_CHECKING:
+    from clearformer.checking.check import Check
+
+LOOK_EVERY = 0.1
+"""Seconds between two looks at the file, with --watch."""
+
+
+@click.command(name="check")
+@click.argument("exercise", required=False)
+@click.argument("file", required=False, metavar="[FILE[:FUNCTION]]")
+@click.option("--hint", type=click.IntRange(1, 3), help="1 a question, 2 the way out, 3 the code.")
+@click.option("--show", is_flag=True, help="Print the smallest failing input, to paste and try.")
+@click.option("--watch", is_flag=True, help="Judge again whenever the file changes.")
+@click.option("--list", "as_list", is_flag=True, help="List the exercises.")
+@click.option(
+    "--start", type=click.Path(path_type=Path), metavar="FILE", help="Write a file to start from."
+)
+@click.option(
+    "--language",
+    type=click.Choice(["en", "ja"]),
+    default="en",
+    show_default=True,
+    help="Of what is said.",
+)
+@json_option
+def check(
+    exercise: str | None,
+    file: str | None,
+    hint: int | None,
+    show: bool,
+    watch: bool,
+    as_list: bool,
+    start: Path | None,
+    language: str,
+    as_json: bool,
+) -> int:
+    """Judge your own version of a step of the Transformer, and name the mistake.
+
+    EXERCISE is a name of --list, or a teacher's own exercise file (ending in .py). FILE is yours;
+    it runs in a process of its own.
+
+    \b
+      clearformer check --list
+      clearformer check self_attention                          what to write
+      clearformer check self_attention --start attention.py     a file to start from
+      clearformer check self_attention attention.py             judge it
+      clearformer check self_attention attention.py --hint 2    and say how to mend it
+
+    Exit status: 0 right, 1 wrong, 2 could not run.
+    """
+    if as_list:
+        return _list(language, as_json)
+    if exercise is None:
+        raise click.UsageError("which exercise? clearformer check --list shows them")
+    if file is None:
+        return _introduce(exercise, start, language, as_json)
+    if start:
+        raise click.UsageError("--start writes a new file; leave out the one to judge")
+    path, function = _parted(file)
+    options: dict[str, Any] = {"function": function, "language": language, "hint": hint or 0}
+    if watch:
+        if as_json:
+            raise click.UsageError("--watch is for a person; leave out --json")
+        _watch(exercise, path, show, options)
+    found = _judged(exercise, path, options)
+    if as_json:
+        show_json(found.to_json())
+    else:
+        _show(found, show)
+    return found.judged.status
+
+
+def _judged(exercise: str, path: Path, options: dict[str, Any]) -> "Check":
+    from clearformer.checking.check import check_file
+
+    with PASSING.during(f"judging {path.name}"):
+        return check_file(path, exercise, **options)
+
+
+def _show(found: "Check", show: bool) -> None:
+    from clearformer.checking.rendering import lines_of
+
+    show_lines(lines_of(found.judged, found.language, found.hint))
+    if show:
+        for line in _shown(found):
+            click.echo(printable(line))
+
+
+def _shown(found: "Check") -> Iterator[str]:
+    """The smallest failing input, and what the file printed."""
+    from clearformer.checking.showing import pasteable
+
+    verdict = found.judged
+    if verdict.failing:
+        yield ""
+        yield pasteable(
+            verdict.exercise,
+            verdict.failing,
+            found.language,
+            function=verdict.record.function,
+            library=verdict.record.style.library,
+        )
+    if verdict.record.printed:
+        yield ""
+        yield {"en": "# it printed:", "ja": "# 出力:"}[found.language]
+        yield from (f"#   {line}" for line in verdict.record.printed.splitlines())
+
+
+def _list(language: str, as_json: bool) -> int:
+    from clearformer.checking.catalogue import every
+
+    exercises = every()
+    if as_json:
+        listed = [
+            {"exercise": each.name, "title": each.title.to(language), "signature": each.signature}
+            for each in exercises
+        ]
+        show_json({"exercises": listed})
+        return 0
+    width = max(len(each.name) for each in exercises)
+    for each in exercises:
+        click.echo(f"{each.name:<{width}}  {each.title.to(language)}")
+    return 0
+
+
+def _introduce(exercise: str, start: Path | None, language: str, as_json: bool) -> int:
+    from clearformer.checking.catalogue import find
+    from clearformer.checking.starter import page, starter
+
+    chosen = find(exercise)
+    if start:
+        _write_new(start, starter(chosen, language))
+    if as_json:
+        task = chosen.task.to(language)
+        document = {"exercise": chosen.name, "signature": chosen.signature, "task": task}
+        show_json({**document, "starter": starter(chosen, language)})
+    elif start:
+        click.echo(f"wrote {start}; judge it with: clearformer check {exercise} {start}")
+    else:
+        click.echo(page(chosen, language))
+    return 0
+
+
+def _write_new(path: Path, text: str) -> None:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise click.UsageError(f"{path} is there already; choose another name") from None
+    except OSError as error:
+        raise click.UsageError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _parted(file: str) -> tuple[Path, str | None]:
+    """The path and the name of the function, which may be left out."""
+    path, colon, function = file.rpartition(":")
+    if colon and function.isidentifier() and path:
+        return Path(path), function
+    return Path(file), None
+
+
+def _watch(exercise: str, path: Path, show: bool, options: dict[str, Any]) -> None:
+    """Judges now and after every change, until Ctrl-C."""
+    before: object = None
+    while True:
+        now = _stamp(path)
+        if now != before:
+            before = now
+            if on_terminal():
+                click.clear()
+            _show(_judged(exercise, path, options), show)
+        time.sleep(LOOK_EVERY)
+
+
+def _stamp(path: Path) -> object:
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_mtime_ns, found.st_size
