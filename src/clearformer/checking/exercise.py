@@ -21,6 +21,7 @@ from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
+from clearformer.checking.module_form import ModuleForm
 from clearformer.checking.probe import Probe
 from clearformer.checking.words import Words
 
@@ -125,6 +126,9 @@ class Exercise:
     clues: Sequence[Clue] = ()
     unrepeatable: str | None = None
     """The key of the mistake that shows as two different results of the same call."""
+
+    module: ModuleForm | None = None
+    """How it is written as an `nn.Module`; None where only a function makes sense."""
 
     @cached_property
     def parameters(self) -> tuple[inspect.Parameter, ...]:

@@ -6,6 +6,8 @@ from typing import Literal
 
 import numpy as np
 
+from clearformer.checking.words import Words
+
 Library = Literal["numpy", "torch"]
 
 
@@ -81,6 +83,8 @@ class Failure:
     raised: Raised | None = None
     nearest: Sequence[str] = ()
     """Names of functions that were probably meant."""
+    says: Words | None = None
+    """`message` in each language."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,136 @@
+"""The other process: reads a job, runs the learner's file, sends the record, and ends at once.
+
+What it was started for arrives on its standard input; its standard output becomes the pipe for
+the record. Before the learner's code runs, both are put out of its way: input is empty, and what is
+printed goes to standard error, from where the parent reads it.
+"""
+
+import contextlib
+import faulthandler
+import os
+import sys
+import threading
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from clearformer.checking.exercise import Exercise
+from clearformer.checking.probe import Probe
+from clearformer.checking.record import Failure, Record, Style
+from clearformer.checking.running.importing import LONGEST_IMPORT, Search, imported
+from clearformer.checking.running.job import Job, Step
+from clearformer.checking.running.luck import seed
+from clearformer.checking.running.memory import limit_memory
+from clearformer.checking.running.printed import no_input
+from clearformer.checking.running.trial import Trial
+from clearformer.checking.running.wire import receive, send
+
+GRACE = 1.0
+"""Seconds after a limit within which Python has to have noticed; then the process ends itself."""
+
+
+def main() -> None:
+    """Does one job; comes back to nobody."""
+    wire = os.fdopen(os.dup(1), "wb")
+    jobs = os.fdopen(os.dup(0), "rb")
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.dup2(2, 1)
+    faulthandler.enable(file=2, all_threads=False)
+    received = receive(jobs, {"job": Job, "end": dict})
+    if received is not None:
+        _Work(received[1], wire).do()
+    os._exit(0)
+
+
+@dataclass
+class _Work:
+    """One job and the pipe for its record."""
+
+    job: Job
+    wire: BinaryIO
+
+    def __post_init__(self) -> None:
+        self.process = os.getpid()
+
+    def do(self) -> None:
+        """Sends the record, or what is wrong with the exercise."""
+        try:
+            exercise = self._exercise()
+            self._prepare()
+            with no_input():
+                record = self._record(exercise)
+        except Exception as error:
+            self._send("wrong-exercise", f"{type(error).__name__}: {error}"[:500])
+            return
+        faulthandler.cancel_dump_traceback_later()
+        _flush()
+        self._send("record", replace(record, notes=(*record.notes, *_left_over())))
+
+    def _prepare(self) -> None:
+        if self.job.torch:
+            import_module("torch")
+        if self.job.memory:
+            limit_memory(self.job.memory)
+        seed()
+
+    def _exercise(self) -> Exercise:
+        module, _, name = self.job.finder.partition(":")
+        return getattr(import_module(module), name)(self.job.exercise)
+
+    def _record(self, exercise: Exercise) -> Record:
+        file = Path(self.job.file)
+        sys.argv = [self.job.file]
+        self._begin("", LONGEST_IMPORT)
+        found = imported(file, self.job.source)
+        if isinstance(found, Failure):
+            return self._failed(exercise, found)
+        answer = Search(found.names).function(self.job.function, exercise.name)
+        if isinstance(answer, Failure):
+            return self._failed(exercise, answer)
+        seed()
+        trial = Trial(exercise, self.job.seconds, self.job.without, self._call)
+        record = trial.of(answer.thing, answer.name, self.job.file)
+        return replace(record, notes=(*record.notes, *(["work-at-import"] if found.works else [])))
+
+    def _failed(self, exercise: Exercise, failure: Failure) -> Record:
+        name = self.job.function or exercise.name
+        return Record(name, self.job.file, Style(), {}, failure)
+
+    def _call(self, probe: Probe, seconds: float) -> None:
+        self._begin(probe.name, seconds)
+
+    def _begin(self, probe: str, seconds: float) -> None:
+        """Tells the parent what comes next, and ends this process if it never does."""
+        self._send("step", Step(probe, seconds + GRACE))
+        faulthandler.dump_traceback_later(seconds + GRACE, exit=True, file=2)
+
+    def _send(self, kind: str, content: Any) -> None:
+        if os.getpid() != self.process:
+            os._exit(0)  # a copy that the answer made of this process
+        try:
+            send(self.wire, kind, content)
+        except (OSError, ValueError):
+            os._exit(1)
+
+
+def _flush() -> None:
+    """What is printed is not lost although the process ends at once."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+
+
+def _left_over() -> list[str]:
+    """What the answer has left running, as notes."""
+    notes = []
+    if any(each is not threading.main_thread() for each in threading.enumerate()):
+        notes.append("leaves-a-thread")
+    if hasattr(os, "waitpid"):
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                notes.append("leaves-a-process")
+        except OSError:
+            pass
+    return notes

@@ -1,0 +1,56 @@
+"""In which styles an answer is tried, the likeliest first."""
+
+from collections.abc import Iterator
+from types import CodeType, ModuleType
+from typing import Any
+
+from clearformer.checking.exercise import Exercise
+from clearformer.checking.record import Library, Style
+from clearformer.checking.running.answer import Answer
+from clearformer.checking.running.module import is_module
+
+
+def styles_to_try(answer: Answer, thing: Any, exercise: Exercise) -> list[Style]:
+    """NumPy unless its code has PyTorch at hand, then that first; each plain, then batched."""
+    libraries: list[Library] = ["numpy"]
+    if is_module(thing):
+        libraries = ["torch"]
+    elif of_library(answer.home.names, "torch"):
+        libraries = ["numpy", "torch"] if _only_numpy(thing, answer) else ["torch", "numpy"]
+    batches = (False, True) if exercise.batched else (False,)
+    return [Style(library, batched) for library in libraries for batched in batches]
+
+
+def of_library(names: dict[str, Any] | None, library: str) -> set[str]:
+    """The global names that stand for `library`, a module of it or something from it."""
+    return {
+        name
+        for name, value in list((names or {}).items())
+        if _origin(value).split(".")[0] == library
+    }
+
+
+def _origin(value: Any) -> str:
+    if isinstance(value, ModuleType):
+        return value.__name__
+    origin = getattr(value, "__module__", None)
+    return origin if isinstance(origin, str) else ""
+
+
+def _only_numpy(thing: Any, answer: Answer) -> bool:
+    """Whether the function, and those of the learner's that it calls, name NumPy and not torch."""
+    names = answer.home.names or {}
+    used, waiting = set[str](), [thing]
+    while waiting:
+        code = getattr(waiting.pop(), "__code__", None)
+        new = set(_named(code)) - used if isinstance(code, CodeType) else set()
+        used |= new
+        waiting += [names[name] for name in new if name in names]
+    return bool(used & of_library(names, "numpy")) and not used & of_library(names, "torch")
+
+
+def _named(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _named(constant)

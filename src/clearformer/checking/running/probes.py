@@ -1,0 +1,126 @@
+"""Every probe of an exercise exactly as an answer of some style is called with it.
+
+To those of the exercise come some made from its first main probe: hard ones (float32, not
+contiguous, batched) and, to see what an answer listens to, one per array with only that array
+changed. The same style always gives the same numbers, so that judging can compute what is right.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from clearformer.checking.exercise import Exercise
+from clearformer.checking.probe import Probe, normal
+from clearformer.checking.record import Style
+from clearformer.checking.running.arrays import each_array
+from clearformer.checking.words import Words
+
+CHANGED = "changed "
+"""What the name of a probe begins with in which only the argument named after it is changed."""
+
+BATCH = 2
+"""Length of the leading axis of a batched call."""
+
+
+def all_probes(exercise: Exercise, style: Style) -> list[Probe]:
+    """The probes as they are called in `style`: main ones first, then stress, then clue.
+
+    The arrays are NumPy's, also for an answer in PyTorch: those of float64 are then rounded to
+    what float32 can hold, but stay float64. A batched style gives the arguments named in
+    `exercise.batched` a leading axis of 2, with the probe's own content first.
+    """
+    given = list(exercise.probes())
+    taken = {probe.name for probe in given}
+    base = next(probe for probe in given if probe.role == "main")
+    probes = given + [probe for probe in _made(exercise, base, style) if probe.name not in taken]
+    if style.batched:
+        probes = [_batched(exercise, probe) for probe in probes]
+    if style.library == "torch":
+        probes = [_with(probe, _rounded) for probe in probes]
+    return sorted(probes, key=lambda probe: ("main", "stress", "clue").index(probe.role))
+
+
+def _made(exercise: Exercise, base: Probe, style: Style) -> list[Probe]:
+    made = []
+    if style.library == "numpy" and _floats(base):
+        made.append(_stress(_with(base, _single), "float32", "numbers in float32", "float32 の数"))
+    made.append(
+        _stress(
+            _with(base, _transposed_copy),
+            "not contiguous",
+            "arrays that are views, not contiguous in memory",
+            "メモリ上で連続していない配列",
+        )
+    )
+    if exercise.batched and not style.batched:
+        made.append(
+            _stress(
+                _batched(exercise, base),
+                "batched",
+                "a leading batch axis of 2",
+                "先頭に長さ 2 のバッチ軸",
+            )
+        )
+    for seed, name in enumerate(_floats(base)):
+        changed = {**base.arguments, name: _other(base.arguments[name], seed)}
+        made.append(Probe(CHANGED + name, changed, "clue"))
+    return made
+
+
+def _floats(probe: Probe) -> list[str]:
+    """Names of the arguments that are arrays of floating-point numbers."""
+    return [
+        name
+        for name, value in probe.arguments.items()
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size
+    ]
+
+
+def _stress(probe: Probe, name: str, english: str, japanese: str) -> Probe:
+    return replace(probe, name=name, role="stress", says=Words(english, japanese))
+
+
+def _with(probe: Probe, change: Any) -> Probe:
+    return replace(probe, arguments=each_array(probe.arguments, change))
+
+
+def _single(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.float32) if array.dtype == np.float64 else array
+
+
+def _rounded(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.float32).astype(np.float64) if array.dtype == np.float64 else array
+
+
+def _transposed_copy(array: np.ndarray) -> np.ndarray:
+    """The same values laid out the other way round; every second number if there is one axis."""
+    if array.ndim == 1:
+        return np.repeat(array, 2)[::2]
+    return array.T.copy().T
+
+
+def _batched(exercise: Exercise, probe: Probe) -> Probe:
+    arguments = {
+        name: each_array(value, _stacked) if name in exercise.batched else value
+        for name, value in probe.arguments.items()
+    }
+    return replace(probe, arguments=arguments)
+
+
+def _stacked(array: np.ndarray) -> np.ndarray:
+    """The array, then the same with its rows moved on: what was true of rows stays true."""
+    if array.ndim == 0:
+        return np.stack([array] * BATCH)
+    return np.stack([np.roll(array, -each, axis=0) for each in range(BATCH)])
+
+
+def _other(array: np.ndarray, seed: int) -> np.ndarray:
+    """Other numbers of the same kind: signs and zeros stay, and rows that sum to 1 still do."""
+    noise = normal(1000 + seed, *array.shape)
+    if not array.any():
+        return (array + 0.5 * noise).astype(array.dtype)
+    other = array * np.exp(0.3 * noise)
+    if array.ndim and np.all(array >= 0) and np.allclose(array.sum(-1), 1):
+        other = other / other.sum(-1, keepdims=True)
+    return other.astype(array.dtype)
