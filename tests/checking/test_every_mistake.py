@@ -1,9 +1,9 @@
 """The self-test: each known mistake gets its own name back, or one of a declared tie."""
 
 import pytest
+from trying import verdict_of
 
 from clearformer.checking.catalogue import every
-from trying import verdict_of
 
 EXERCISES = every()
 MISTAKES = [

@@ -17,6 +17,8 @@ NAMES = (
     "rotary_positions",
     "softmax",
     "self_attention",
+    "layer_norm",
+    "rms_norm",
 )
 """Each lives in the module of its name under `exercises`."""
 

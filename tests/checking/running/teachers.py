@@ -101,7 +101,12 @@ def cache_step(step, x, cache, W):
 CACHE = exercise(
     "cache_step",
     cache_step,
-    [Probe("3 before", {"x": normal(1, 1, 5), "cache": {"K": normal(2, 3, 4)}, "W": normal(3, 5, 4)})],
+    [
+        Probe(
+            "3 before",
+            {"x": normal(1, 1, 5), "cache": {"K": normal(2, 3, 4)}, "W": normal(3, 5, 4)},
+        )
+    ],
     returns=("out", "cache"),
     may_change=("cache",),
 )

@@ -33,6 +33,8 @@ def sums(cases: Mapping[str, Case]) -> Words | None:
     """What rows and columns of the weights add up to, where a case shows them."""
     shown = next((case for name, case in cases.items() if name.startswith("weights")), None)
     mine = shown.mine["output"] if shown else np.zeros(0)
+    if mine.ndim > 2:
+        mine = mine.reshape(-1, *mine.shape[-2:])[0]  # the first of a batch
     if mine.ndim != 2 or not np.isfinite(mine).all():
         return None
     rows = ", ".join(f"{value:.2f}" for value in mine.sum(1))
