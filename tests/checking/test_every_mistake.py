@@ -1,8 +1,8 @@
 """The self-test: each known mistake gets its own name back, or one of a declared tie."""
 
 import pytest
-from trying import verdict_of
 
+from checking.trying import verdict_of
 from clearformer.checking.catalogue import every
 
 EXERCISES = every()
