@@ -19,6 +19,10 @@ NAMES = (
     "self_attention",
     "layer_norm",
     "rms_norm",
+    "gelu",
+    "feed_forward",
+    "pre_norm_block",
+    "post_norm_block",
 )
 """Each lives in the module of its name under `exercises`."""
 

@@ -12,23 +12,28 @@ from clearformer.checking.words import Words
 
 
 def right(step: Any, x: Any, positions: Any) -> Any:
-    """Columns i and i + d/2 are turned by position / 10000^(2i/d)."""
+    """Columns 2i and 2i + 1 are turned by position / 10000^(2i/d)."""
     half = x.shape[-1] // 2
     frequencies = step.base() ** -step.exponent(np.arange(half), x.shape[-1])
     angles = step.counted(positions)[:, None] * frequencies
     return step.turned(x, np.cos(angles), step.direction(np.sin(angles)))
 
 
+def neighbours(x: Any, cosine: Any, sine: Any) -> Any:
+    """Column 2i with column 2i + 1."""
+    a, b = x[..., 0::2], x[..., 1::2]
+    return side_by_side(a * cosine - b * sine, a * sine + b * cosine)
+
+
+def side_by_side(a: Any, b: Any) -> Any:
+    """a in the even columns, b in the odd ones."""
+    return np.stack([a, b], -1).reshape(*a.shape[:-1], -1)
+
+
 def halves(x: Any, cosine: Any, sine: Any) -> Any:
     """Column i with column i + d/2."""
     a, b = np.split(x, 2, -1)
     return np.concatenate([a * cosine - b * sine, a * sine + b * cosine], -1)
-
-
-def neighbours(x: Any, cosine: Any, sine: Any) -> Any:
-    """Column 2i with column 2i + 1."""
-    a, b = x[..., 0::2], x[..., 1::2]
-    return np.stack([a * cosine - b * sine, a * sine + b * cosine], -1).reshape(x.shape)
 
 
 def mismatched(x: Any, cosine: Any, sine: Any) -> Any:
@@ -40,19 +45,19 @@ def mismatched(x: Any, cosine: Any, sine: Any) -> Any:
 
 def no_minus(x: Any, cosine: Any, sine: Any) -> Any:
     """Both products added."""
-    a, b = np.split(x, 2, -1)
-    return np.concatenate([a * cosine + b * sine, a * sine + b * cosine], -1)
+    a, b = x[..., 0::2], x[..., 1::2]
+    return side_by_side(a * cosine + b * sine, a * sine + b * cosine)
 
 
-def first_half_only(x: Any, cosine: Any, sine: Any) -> Any:
-    """The second half left as it was."""
-    a, b = np.split(x, 2, -1)
-    return np.concatenate([a * cosine - b * sine, b], -1)
+def first_only(x: Any, cosine: Any, sine: Any) -> Any:
+    """The second of each pair left as it was."""
+    a, b = x[..., 0::2], x[..., 1::2]
+    return side_by_side(a * cosine - b * sine, b)
 
 
 def added(x: Any, cosine: Any, sine: Any) -> Any:
     """Waves added as sinusoidal positions are."""
-    return x + np.concatenate([sine, cosine], -1)
+    return x + side_by_side(sine, cosine)
 
 
 def probes() -> Sequence[Probe]:
@@ -87,12 +92,12 @@ def _constant(base: float) -> float:
 
 
 def _other_base(cases: Mapping[str, Case]) -> Mapping[str, Step] | None:
-    """Read off the angle by which columns 1 and 5 of token 1 were turned."""
+    """Read off the angle by which columns 2 and 3 of token 1 were turned."""
     case = cases["5 tokens"]
     mine, x = case.mine["output"], case.probe.arguments["x"]
     if mine.shape != x.shape:
         return None
-    angle = np.arctan2(mine[1, 5], mine[1, 1]) - np.arctan2(x[1, 5], x[1, 1])
+    angle = np.arctan2(mine[1, 3], mine[1, 2]) - np.arctan2(x[1, 3], x[1, 2])
     angle = (angle + np.pi) % (2 * np.pi) - np.pi
     return {"base": partial(_constant, float(angle**-4.0))} if angle > 0 else None
 
@@ -106,10 +111,10 @@ ASK = Words(
     "どの 2 列を組にして、何度回しますか。",
 )
 FIX = Words(
-    "turn column i with column i + d/2, both by position / 10000^(2i/d).",
-    "列 i と列 i + d/2 を組にし、位置 / 10000^(2i/d) だけ回してください。",
+    "turn column 2i with column 2i + 1, both by position / 10000^(2i/d).",
+    "列 2i と列 2i + 1 を組にし、位置 / 10000^(2i/d) だけ回してください。",
 )
-CODE = "np.concatenate([a * cos - b * sin, a * sin + b * cos], axis=-1)"
+CODE = "out[..., 0::2], out[..., 1::2] = a * cos - b * sin, a * sin + b * cos"
 
 
 def _slip(key: str, change: Mapping[str, Step], en: str, ja: str, **more: Any) -> Mistake:
@@ -121,11 +126,11 @@ EXERCISE = Exercise(
     name="rotary_positions",
     title=Words("Rotary positions", "回転位置符号 (RoPE)"),
     task=Words(
-        "Turn each query or key by its position (Su et al., 2021): columns i and i + d/2 are\n"
+        "Turn each query or key by its position (Su et al., 2021): columns 2i and 2i + 1 are\n"
         "a point (a, b) that becomes (a cos - b sin, a sin + b cos) of position / 10000^(2i/d),\n"
         "i = 0 … d/2 - 1. x: (T, d), any batch axes before; positions: whole numbers (T,).\n"
         "Returns: the shape of x.",
-        "位置に応じて回します (Su ほか 2021)。列 i と列 i + d/2 を点 (a, b) とし、\n"
+        "位置に応じて回します (Su ほか 2021)。列 2i と列 2i + 1 を点 (a, b) とし、\n"
         "角度 位置 / 10000^(2i/d) で (a cos - b sin, a sin + b cos) にします。i = 0 … d/2 - 1。\n"
         "x: (T, d)、前にバッチの軸があっても可。positions: 整数 (T,)。返り値: x と同じ形。",
     ),
@@ -135,17 +140,17 @@ EXERCISE = Exercise(
         "exponent": lambda pairs, d: 2 * pairs / d,
         "counted": lambda positions: positions,
         "direction": lambda sine: sine,
-        "turned": halves,
+        "turned": neighbours,
     },
     probes=probes,
     batched=("x",),
     variants=(
         Variant(
-            "rope-neighbours",
-            {"turned": neighbours},
+            "rope-halves",
+            {"turned": halves},
             Words(
-                "columns 2i and 2i + 1 are turned, as in the paper; here i and i + d/2 are",
-                "論文のように隣の列 2i と 2i + 1 を組にしています。ここでは前半と後半が組です",
+                "columns i and i + d/2 are turned, as in Llama's code; here 2i and 2i + 1 are",
+                "Llama のコードの流儀 (列 i と i + d/2 が組) です。ここでは 2i と 2i + 1 が組です",
             ),
         ),
     ),
@@ -206,10 +211,10 @@ EXERCISE = Exercise(
             evidence=None,
         ),
         _slip(
-            "rope-half-only",
-            {"turned": first_half_only},
-            "only the first half of the columns is turned",
-            "前半の列だけを回しています",
+            "rope-one-of-two",
+            {"turned": first_only},
+            "only the first of each pair is turned",
+            "組の 1 つ目の列だけを回しています",
         ),
         _slip(
             "rope-added",
