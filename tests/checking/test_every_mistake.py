@@ -31,6 +31,7 @@ def test_each_known_mistake_gets_its_own_name(exercise, mistake):
 def test_each_convention_is_right_and_named(exercise, variant):
     verdict = verdict_of(exercise.version(variant.change), exercise)
     assert (verdict.kind, verdict.variant) == ("variant", variant)
+    assert verdict.mistakes == [variant.key]
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.name)

@@ -23,6 +23,16 @@ NAMES = (
     "feed_forward",
     "pre_norm_block",
     "post_norm_block",
+    "rnn_forward",
+    "rnn_backward",
+    "lstm_step",
+    "gru_step",
+    "encoder_state",
+    "seq2seq_attention",
+    "padded_attention",
+    "teacher_forcing",
+    "skipgram_loss",
+    "noise_distribution",
 )
 """Each lives in the module of its name under `exercises`."""
 

@@ -48,11 +48,12 @@ class Verdict:
 
     @property
     def mistakes(self) -> list[str]:
-        """Keys of the catalogue: of what is wrong (all of a tie), then of what stands beside."""
+        """Keys: the convention, what is wrong (all of a tie), what stands beside."""
         changes = [change for each in self.alternatives for change in each]
         keys = [change.key for change in changes if isinstance(change, Mistake)]
         named = [each for each in (*self.findings, *self.beside) if each.key and not each.variant]
-        return list(dict.fromkeys([*keys, *(str(each.key) for each in named)]))
+        keys += [str(each.key) for each in named]
+        return list(dict.fromkeys([self.variant.key, *keys] if self.variant else keys))
 
     @property
     def status(self) -> int:
