@@ -65,4 +65,5 @@ def _different(mine: np.ndarray, right: np.ndarray, tolerance: Tolerance) -> np.
     a, b = mine.astype(np.float64), right.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         close = np.abs(a - b) <= tolerance.absolute + tolerance.relative * np.abs(b)
+        close &= np.isfinite(b)  # everything is within infinity times something
     return ~(close | (a == b) | (np.isnan(a) & np.isnan(b)))
