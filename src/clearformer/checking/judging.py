@@ -1,6 +1,7 @@
 """From what happened to a verdict: the contract first, then the values, then what is known."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from clearformer.checking.agreement import Tolerance, agree, tolerance_of
 from clearformer.checking.beside import beside
@@ -15,6 +16,8 @@ from clearformer.checking.record import Record
 from clearformer.checking.verdict import Finding, Verdict
 from clearformer.checking.words import Words
 
+BATCHED = Words("batch axes in front", "先頭にバッチの軸があるとき")
+
 
 def judge(exercise: Exercise, record: Record, probes: Sequence[Probe]) -> Verdict:
     """What is right or wrong with an answer, as far as it can be proved.
@@ -24,6 +27,22 @@ def judge(exercise: Exercise, record: Record, probes: Sequence[Probe]) -> Verdic
         record: what happened when the answer was tried.
         probes: exactly as they were called.
     """
+    verdict = _judged(exercise, record, probes)
+    if verdict.kind == "wrong" and not any(each.mistake for each in verdict.findings):
+        beside_them = [_stress_if_batched(each) for each in probes]
+        if beside_them != list(probes):
+            return _judged(exercise, record, beside_them)
+    return verdict
+
+
+def _stress_if_batched(probe: Probe) -> Probe:
+    """Beside the verdict, where batch axes are more than the answer takes."""
+    hard = probe.batched and probe.role == "main"
+    return replace(probe, role="stress", says=BATCHED) if hard else probe
+
+
+def _judged(exercise: Exercise, record: Record, probes: Sequence[Probe]) -> Verdict:
+    """The verdict by all main probes."""
     failed = could_not_run(exercise, record, probes)
     if failed:
         return failed

@@ -29,6 +29,9 @@ class Probe:
     look, when no known mistake fits."""
     says: Words | None = None
     """What is hard about it, for a person: "scores of 1,000"."""
+    batched: bool = False
+    """It has batch axes, which an answer need not take: a main probe like that decides only where
+    what came of all main ones together is right or known. A batched style leaves it as it is."""
 
 
 def normal(seed: int, *shape: int, scale: float = 1.0) -> np.ndarray:
