@@ -33,6 +33,7 @@ NAMES = (
     "teacher_forcing",
     "skipgram_loss",
     "noise_distribution",
+    "cross_entropy",
 )
 """Each lives in the module of its name under `exercises`."""
 
