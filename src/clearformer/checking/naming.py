@@ -66,15 +66,19 @@ class Versions:
         return self._known[key]
 
     def explains(self, tried: Sequence[Tried], *changes: Change) -> bool:
-        """Whether `changes` give what the answer gave, everywhere, and make a difference."""
-        makes_difference = False
+        """Whether `changes` give what the answer gave, everywhere, and make a difference.
+
+        Raising on some inputs is a difference, too, where others give values.
+        """
+        makes_difference, gives_values = False, False
         for each in tried:
             theirs = self.result(each.probe, *changes)
             if not _alike(each.mine, theirs, each.tolerance):
                 return False
             right = self.result(each.probe)
-            makes_difference |= theirs is not None and not _alike(theirs, right, each.tolerance)
-        return makes_difference or not changes
+            makes_difference |= not _alike(theirs, right, each.tolerance)
+            gives_values |= theirs is not None
+        return (makes_difference and gives_values) or not changes
 
     def _compute(self, probe: Probe, changes: Sequence[Change]) -> Result:
         version = self.exercise.version(*(change.change for change in changes))
