@@ -33,7 +33,10 @@ NAMES = (
     "teacher_forcing",
     "skipgram_loss",
     "noise_distribution",
+    "token_losses",
     "cross_entropy",
+    "padded_cross_entropy",
+    "perplexity",
 )
 """Each lives in the module of its name under `exercises`."""
 
