@@ -23,7 +23,9 @@ def probes() -> Sequence[Probe]:
         Probe("a square table", {"ids": np.array([2, 0, 3]), "table": normal(83, 4, 4)}),
         Probe("as many tokens as ids", {"ids": np.array([2, 0, 2]), "table": normal(84, 3, 5)}),
         Probe(
-            "a batch", {"ids": np.array([[1, 0, 5, 5], [4, 2, 3, 0]]), "table": normal(85, 6, 3)}
+            "a batch",
+            {"ids": np.array([[1, 0, 5, 5], [4, 2, 3, 0]]), "table": normal(85, 6, 3)},
+            batched=True,
         ),
     )
 

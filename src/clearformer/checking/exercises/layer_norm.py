@@ -52,7 +52,7 @@ def probes() -> Sequence[Probe]:
         Probe("5 rows of 5", {"x": normal(115, 5, 5, scale=3.0), **_affine(116, 5)}),
         Probe("rows that hardly vary", {"x": normal_rows(118, 3, 4), **_affine(119, 4)}),
         Probe("eps of 0.1", {"x": normal(121, 4, 3), **_affine(122, 3), "eps": 0.1}),
-        Probe("a batch", {"x": normal(124, 3, 4, 7), **_affine(125, 7)}),
+        Probe("a batch", {"x": normal(124, 3, 4, 7), **_affine(125, 7)}, batched=True),
     )
 
 

@@ -27,7 +27,11 @@ def probes() -> Sequence[Probe]:
         Probe(
             "eps of 0.1", {"x": normal(138, 4, 3), "gamma": np.array([0.5, 1.5, 2.0]), "eps": 0.1}
         ),
-        Probe("a batch", {"x": normal(139, 3, 4, 7), "gamma": 1 + normal(140, 7, scale=0.4)}),
+        Probe(
+            "a batch",
+            {"x": normal(139, 3, 4, 7), "gamma": 1 + normal(140, 7, scale=0.4)},
+            batched=True,
+        ),
     )
 
 

@@ -35,7 +35,11 @@ def probes() -> Sequence[Probe]:
         Probe("4 states", {"dec_h": normal(603, 6, scale=0.6), "enc_H": normal(604, 4, 6)}),
         Probe("as many as wide", {"dec_h": normal(605, 4, scale=0.7), "enc_H": normal(606, 4, 4)}),
         Probe("7 states", {"dec_h": normal(607, 5, scale=0.7), "enc_H": normal(608, 7, 5)}),
-        Probe("a batch", {"dec_h": normal(609, 3, 4, scale=0.7), "enc_H": normal(610, 3, 6, 4)}),
+        Probe(
+            "a batch",
+            {"dec_h": normal(609, 3, 4, scale=0.7), "enc_H": normal(610, 3, 6, 4)},
+            batched=True,
+        ),
         Probe(
             "scores of 1,000",
             {"dec_h": normal(611, 4, scale=30.0), "enc_H": normal(612, 5, 4, scale=30.0)},

@@ -22,8 +22,13 @@ def probes() -> Sequence[Probe]:
     return (
         Probe("weights of 3 rows of 4", {"x": normal(1, 3, 4)}),
         Probe("5 rows of 5", {"x": normal(2, 5, 5)}),
-        Probe("one row", {"x": normal(3, 6)}),
-        Probe("a batch", {"x": normal(4, 3, 4, 5)}),
+        Probe(
+            "one row",
+            {"x": normal(3, 6)},
+            role="stress",
+            says=Words("a single row, without a second axis", "軸が 1 つだけの 1 行"),
+        ),
+        Probe("a batch", {"x": normal(4, 3, 4, 5)}, batched=True),
         Probe("rows of different height", {"x": normal(5, 4, 3) + shift}),
         Probe(
             "scores of 1,000",

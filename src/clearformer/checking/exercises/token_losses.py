@@ -36,7 +36,11 @@ def probes() -> Sequence[Probe]:
         Probe(
             "sure and right", {"logits": 25 * np.eye(4)[[0, 3, 1]], "targets": np.array([0, 3, 1])}
         ),
-        Probe("a batch", {"logits": normal(5, 3, 4, 5, scale=1.5), "targets": whole(6, 5, 3, 4)}),
+        Probe(
+            "a batch",
+            {"logits": normal(5, 3, 4, 5, scale=1.5), "targets": whole(6, 5, 3, 4)},
+            batched=True,
+        ),
         Probe(
             "logits of 1,000",
             {
