@@ -39,6 +39,7 @@ FLAGS = {
         *("--run", "--embed", "--heads", "--projections", "--causal", "--no-causal", "--layer"),
         *("--head", "--seed", "--edit", "--json"),
     ),
+    "check": ("--hint", "--show", "--watch", "--list", "--start", "--language", "--json"),
     "words": (
         *("--near", "--analogy", "--map", "--out", "--embed", "--window", "--seed", "--engine"),
         "--json",

@@ -1,0 +1,143 @@
+"""`check` from the command line: the exercise, a file to start from, the verdict, its status."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from cli.documents import only_document
+
+RIGHT = """
+import numpy as np
+def softmax(x):
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+"""
+WRONG = RIGHT.replace("e.sum(axis=-1", "e.sum(axis=0")
+
+
+@pytest.fixture
+def answer(tmp_path):
+    def write(source, name="answer.py"):
+        path = tmp_path / name
+        path.write_text(source, "utf-8")
+        return path
+
+    return write
+
+
+def test_the_exercises_are_listed(command):
+    shown = command("check", "--list")
+    assert shown.status == 0
+    assert "self_attention" in shown.out
+    document = only_document(command("check", "--list", "--json", "--language", "ja").out)
+    assert {"exercise": "softmax", "title": "ソフトマックス", "signature": "softmax(x)"} in (
+        document["exercises"]
+    )
+
+
+def test_an_exercise_shows_its_task_and_what_to_type_next(command):
+    shown = command("check", "self_attention")
+    assert "def self_attention(X, W_Q, W_K, W_V, masked=True)" in shown.out
+    assert "--start self_attention.py" in shown.out
+
+
+def test_an_untouched_starter_file_is_never_right(command, tmp_path):
+    start = tmp_path / "start.py"
+    assert command("check", "softmax", "--start", start).status == 0
+    shown = command("check", "softmax", start)
+    assert shown.status == 2
+    assert "NotImplementedError" in shown.out
+
+
+def test_a_starter_file_replaces_nothing(command, answer):
+    path = answer(RIGHT)
+    assert "there already" in command("check", "softmax", "--start", path).refusal()
+    assert path.read_text("utf-8") == RIGHT
+
+
+def test_a_right_answer_has_status_0(command, answer):
+    shown = command("check", "softmax", answer(RIGHT))
+    assert shown.status == 0
+    assert "RIGHT" in shown.out
+
+
+def test_a_mistake_is_named_with_status_1(command, answer):
+    shown = command("check", "softmax", answer(WRONG), "--json")
+    document = only_document(shown.out)
+    assert shown.status == 1
+    assert (document["verdict"], document["mistakes"]) == ("wrong", ["softmax-axis0"])
+    assert document["evidence"]
+    assert document["message"].count("\n") < 12
+
+
+def test_the_way_out_is_told_only_when_asked_for(command, answer):
+    path = answer(WRONG)
+    assert "keep that axis" not in command("check", "softmax", path).out
+    assert "keep that axis" not in command("check", "softmax", path, "--hint", "1").out
+    assert "keep that axis" in command("check", "softmax", path, "--hint", "2").out
+    assert "In code:" in command("check", "softmax", path, "--hint", "3").out
+
+
+def test_it_speaks_japanese(command, answer):
+    shown = command("check", "softmax", answer(WRONG), "--language", "ja")
+    assert "不正解" in shown.out
+    assert "列方向" in shown.out
+
+
+def test_the_smallest_failing_input_can_be_pasted(command, answer, tmp_path):
+    path = answer(WRONG, "pasted.py")
+    shown = command("check", "softmax", path, "--show").out
+    script = WRONG + shown[shown.index("import numpy") :]
+    (tmp_path / "again.py").write_text(script, "utf-8")
+    done = subprocess.run(
+        [sys.executable, tmp_path / "again.py"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("[[")
+
+
+def test_the_function_can_be_chosen(command, answer):
+    path = answer(RIGHT.replace("def softmax", "def mine") + "\ndef other(x):\n    return x\n")
+    assert command("check", "softmax", f"{path}:mine").status == 0
+    missing = command("check", "softmax", f"{path}:mina")
+    assert missing.status == 2
+    assert "mine" in missing.out
+
+
+def test_a_file_that_is_not_there_is_told_in_one_line(command, tmp_path):
+    shown = command("check", "softmax", tmp_path / "none.py")
+    assert shown.status == 2
+    assert "there is no file" in " ".join(shown.out.split())
+
+
+def test_an_unknown_exercise_is_refused_with_the_nearest(command, answer):
+    line = command("check", "sofmax", answer(RIGHT)).refusal()
+    assert "did you mean softmax" in line
+
+
+def test_watching_judges_again_when_the_file_changes(answer, tmp_path):
+    path = answer(WRONG)
+    heard = tmp_path / "heard.txt"
+    with heard.open("w", encoding="utf-8") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "clearformer", "check", "softmax", path, "--watch"],
+            stdout=out,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+        try:
+            wait_for(heard, "WRONG")
+            path.write_text(RIGHT, "utf-8")
+            wait_for(heard, "RIGHT")
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def wait_for(file, word):
+    deadline = time.monotonic() + 60
+    while word not in file.read_text("utf-8"):
+        assert time.monotonic() < deadline, f"no {word} in {file.read_text('utf-8')!r}"
+        time.sleep(0.05)
