@@ -1,4 +1,4 @@
-"""Small exercises of a teacher, to try answers on; `find` is what the catalogue will be."""
+"""Small exercises of a teacher, to try answers on."""
 
 import numpy as np
 
@@ -43,11 +43,8 @@ def exercise(name, right, probes, **more):
 ATTENTION = exercise(
     "self_attention",
     attention,
-    [
-        attention_probe("5 tokens", 5),
-        attention_probe("4 tokens", 4),
-        attention_probe("not masked", 6, masked=False),
-    ],
+    [attention_probe("5 tokens", 5), attention_probe("4 tokens", 4)]
+    + [attention_probe("not masked", 6, masked=False)],
     batched=("X",),
     synonyms={"masked": ("mask", "causal")},
     module=ModuleForm(
@@ -138,21 +135,3 @@ LOSS = exercise(
     mean_loss,
     [Probe("5 of 7", {"logits": normal(1, 5, 7), "targets": whole(2, 7, 5)})],
 )
-
-
-def double(step, x):
-    return 2 * x
-
-
-DOUBLE = exercise(
-    "double",
-    double,
-    [Probe(f"{n} numbers", {"x": normal(n, n, 3)}) for n in (4, 5, 6)],
-    batched=("x",),
-)
-
-ALL = {each.name: each for each in (ATTENTION, NORM, CACHE, CLIP, LOSS, DOUBLE)}
-
-
-def find(name):
-    return ALL[name]

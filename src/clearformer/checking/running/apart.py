@@ -14,7 +14,7 @@ from pathlib import Path
 
 from clearformer.checking.record import Failure, Outcome, Raised, Record, Style
 from clearformer.checking.running.failing import failure
-from clearformer.checking.running.job import FINDER, Job, Step
+from clearformer.checking.running.job import Job, Step
 from clearformer.checking.running.memory import DEFAULT
 from clearformer.checking.running.process import Process
 from clearformer.checking.running.source import read_source
@@ -35,7 +35,6 @@ def try_apart(
     seconds: float = 10,
     memory: int = DEFAULT,
     process: Process | None = None,
-    finder: str = FINDER,
 ) -> Record:
     """What the function in `file` does on the probes of an exercise, tried in another process.
 
@@ -46,7 +45,6 @@ def try_apart(
         seconds: for all calls together; running the file itself may take 10 more.
         memory: bytes that it may ask for beyond what Python needs; 0 for no limit.
         process: one that was started before, to save time.
-        finder: the function, as module:name, that gives the exercise in the other process.
 
     Raises:
         ConfigurationError: there is no such exercise, or it is not a correct one.
@@ -56,9 +54,7 @@ def try_apart(
         if process:
             process.end()
         return Record(function or exercise_name, str(file), Style(), {}, source)
-    job = Job(
-        str(file), source, function, exercise_name, seconds, memory, _has_torch(source), {}, finder
-    )
+    job = Job(str(file), source, function, exercise_name, seconds, memory, _has_torch(source))
     return _Attempts(job).record(process)
 
 

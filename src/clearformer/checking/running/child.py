@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from clearformer.checking.catalogue import find
 from clearformer.checking.exercise import Exercise
 from clearformer.checking.probe import Probe
 from clearformer.checking.record import Failure, Record, Style
@@ -57,7 +58,7 @@ class _Work:
     def do(self) -> None:
         """Sends the record, or what is wrong with the exercise."""
         try:
-            exercise = self._exercise()
+            exercise = find(self.job.exercise)
             self._prepare()
             with no_input():
                 record = self._record(exercise)
@@ -74,10 +75,6 @@ class _Work:
         if self.job.memory:
             limit_memory(self.job.memory)
         seed()
-
-    def _exercise(self) -> Exercise:
-        module, _, name = self.job.finder.partition(":")
-        return getattr(import_module(module), name)(self.job.exercise)
 
     def _record(self, exercise: Exercise) -> Record:
         file = Path(self.job.file)

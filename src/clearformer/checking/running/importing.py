@@ -92,8 +92,8 @@ def _not_imported(error: BaseException, home: Home) -> Failure:
         japanese = "ファイルの実行中に入力を求めています ({line} 行目)"
     else:
         kind = "import"
-        english = "the file does not run: {what} in line {line}"
-        japanese = "ファイルを実行できません: {line} 行目で {what}"
+        english = "{what} (line {line})"
+        japanese = "{what} ({line} 行目)"
     return failure(
         kind,
         english,

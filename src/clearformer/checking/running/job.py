@@ -5,9 +5,6 @@ from dataclasses import dataclass, field
 
 from clearformer.checking.record import Raised, Record
 
-FINDER = "clearformer.checking.catalogue:find"
-"""The function that gives the exercise of a name or file."""
-
 
 @dataclass(frozen=True)
 class Job:
@@ -25,7 +22,6 @@ class Job:
     """Whether PyTorch is loaded before, so that its loading does not count."""
     without: Mapping[str, Raised] = field(default_factory=dict)
     """Probes that ended or hung the process before, with what is said of them."""
-    finder: str = FINDER
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ def all_probes(exercise: Exercise, style: Style) -> list[Probe]:
     base = next(probe for probe in given if probe.role == "main")
     probes = given + [probe for probe in _made(exercise, base, style) if probe.name not in taken]
     if style.batched:
-        probes = [each if each.batched else _batched(exercise, each) for each in probes]
+        probes = [_batched(exercise, probe) for probe in probes]
     if style.library == "torch":
         probes = [_with(probe, _rounded) for probe in probes]
     return sorted(probes, key=lambda probe: ("main", "stress", "clue").index(probe.role))

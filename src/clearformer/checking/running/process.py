@@ -22,6 +22,9 @@ SLACK = 2.0
 LONGEST_START = 60.0
 """Seconds for Python, NumPy and perhaps PyTorch to be loaded."""
 
+JOIN = 1.0
+"""Seconds for what is still in the pipes; something left over may hold them open for ever."""
+
 TAIL = 8000
 """Bytes that are kept of the end of what is printed: there Python says where it died."""
 
@@ -50,7 +53,8 @@ class Process:
         )
         self.printed = _Printed(_open(self.popen.stderr))
         self.messages: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
-        threading.Thread(target=self._listen, daemon=True).start()
+        self.listener = threading.Thread(target=self._listen, daemon=True)
+        self.listener.start()
 
     def give(self, job: Job) -> None:
         """Tells the process what to do; what it says comes from `heard`."""
@@ -76,10 +80,10 @@ class Process:
             seconds = content.seconds + SLACK if isinstance(content, Step) else LONGEST_START
 
     def _listen(self) -> None:
-        stream = _open(self.popen.stdout)
         try:
-            while (message := receive(stream, MESSAGES)) is not None:
-                self.messages.put(message)
+            with _open(self.popen.stdout) as stream:
+                while (message := receive(stream, MESSAGES)) is not None:
+                    self.messages.put(message)
         except GarbageError:
             self.messages.put(("garbage", None))
         except (OSError, ValueError):
@@ -101,6 +105,7 @@ class Process:
         self.popen.wait()
         with contextlib.suppress(OSError):
             _open(self.popen.stdin).close()
+        self.listener.join(JOIN)
         self.printed.wait()
 
     def last_line(self, file: str) -> int | None:
@@ -125,16 +130,16 @@ class _Printed:
 
     def _read(self) -> None:
         try:
-            while data := os.read(self.stream.fileno(), 2**16):
-                self.first += data[: max(0, 4 * KEPT - len(self.first))]
-                self.last = (self.last + data)[-TAIL:]
-            self.stream.close()
+            with self.stream:
+                while data := os.read(self.stream.fileno(), 2**16):
+                    self.first += data[: max(0, 4 * KEPT - len(self.first))]
+                    self.last = (self.last + data)[-TAIL:]
         except (OSError, ValueError):
             pass
 
     def wait(self) -> None:
         """Until all is read; not for ever, since something left over may hold the pipe open."""
-        self.thread.join(0.5)
+        self.thread.join(JOIN)
 
     def beginning(self) -> str:
         """What was printed first."""
