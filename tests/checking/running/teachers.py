@@ -43,8 +43,11 @@ def exercise(name, right, probes, **more):
 ATTENTION = exercise(
     "self_attention",
     attention,
-    [attention_probe("5 tokens", 5), attention_probe("4 tokens", 4)]
-    + [attention_probe("not masked", 6, masked=False)],
+    [
+        attention_probe("5 tokens", 5),
+        attention_probe("4 tokens", 4),
+        attention_probe("not masked", 6, masked=False),
+    ],
     batched=("X",),
     synonyms={"masked": ("mask", "causal")},
     module=ModuleForm(

@@ -53,7 +53,7 @@ def try_apart(
     if isinstance(source, Failure):
         if process:
             process.end()
-        return Record(function or exercise_name, str(file), Style(), {}, source)
+        return Record(function or Path(exercise_name).stem, str(file), Style(), {}, source)
     job = Job(str(file), source, function, exercise_name, seconds, memory, _has_torch(source))
     return _Attempts(job).record(process)
 
@@ -69,12 +69,20 @@ def _has_torch(source: str) -> bool:
     return any(name.split(".")[0] == "torch" for name in names)
 
 
+def prepared(file: Path) -> Process:
+    """A process for `try_apart` that loads what `file` will need while something else is done."""
+    source = read_source(file)
+    return Process(torch=isinstance(source, str) and _has_torch(source))
+
+
 @dataclass
 class _Attempts:
     """The same job again, without the probes that ended the process before."""
 
     job: Job
     without: dict[str, Raised] = field(default_factory=dict)
+    unstarted: Raised | None = None
+    """What happened to a process that ended before it began with the file."""
 
     def record(self, process: Process | None) -> Record:
         """The record of the first process that came through."""
@@ -129,13 +137,25 @@ class _Attempts:
             line,
             source,
         )
-        if doing is not None and doing.probe:
+        if doing is None:
+            self.unstarted = what
+            return None
+        if doing.probe:
             self.without[doing.probe] = what
             return None
         return self._failed(_at_import(what))
 
     def _given_up(self) -> Record:
         """A failure after too many probes that ended the process."""
+        if not self.without:
+            return self._failed(
+                failure(
+                    "died",
+                    "Python could not be started in another process: {told}",
+                    "別のプロセスで Python を起動できませんでした: {told}",
+                    told=self.unstarted.message if self.unstarted else "",
+                )
+            )
         what = list(self.without.values())[-1]
         outcomes = {name: Outcome(raised=each) for name, each in self.without.items()}
         if what.kind == HANGING:
@@ -156,7 +176,7 @@ class _Attempts:
         return replace(self._failed(failed), outcomes=outcomes)
 
     def _failed(self, failed: Failure) -> Record:
-        name = self.job.function or self.job.exercise
+        name = self.job.function or Path(self.job.exercise).stem
         return Record(name, self.job.file, Style(), {}, failed)
 
 

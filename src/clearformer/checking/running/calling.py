@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from clearformer.checking.running.changing import changed_names, changing_lines
 from clearformer.checking.running.clock import TookTooLongError, limit
 from clearformer.checking.running.flatten import UnusableError, flatten
 from clearformer.checking.running.frames import raised
-from clearformer.checking.running.memory import out_of_memory, with_room
+from clearformer.checking.running.memory import NO_LIMIT, Allowance, out_of_memory
 from clearformer.checking.running.warned import warnings_of
 
 TIMEOUT = "Timeout"
@@ -34,6 +34,7 @@ class Caller:
     answer: Answer
     exercise: Exercise
     library: Library
+    allowance: Allowance = NO_LIMIT
     interrupt: bool = True
     """Whether a KeyboardInterrupt is the answer's own; else it is the person's and goes on up."""
 
@@ -43,7 +44,7 @@ class Caller:
         before = {name: image(value) for name, value in arguments.items()}
         with warnings_of(self.answer.home) as warned:
             try:
-                with limit(seconds):
+                with limit(seconds), self.allowance.kept():
                     value = self.answer.call(probe, arguments)
             except SkippedError:
                 return Outcome(skipped=True)
@@ -55,28 +56,18 @@ class Caller:
                     warned=tuple(warned),
                 )
             outcome = self._usable(value, probe)
-        return Outcome(
-            outcome.values,
-            outcome.raised,
-            outcome.unusable,
-            outcome.foreign,
-            changed=self._changed(before, arguments),
-            warned=tuple(warned),
-        )
+        changed = self._changed(before, arguments)
+        return replace(outcome, changed=changed, warned=tuple(warned))
 
     def _pass_on(self, error: BaseException) -> None:
         if isinstance(error, KeyboardInterrupt) and not self.interrupt:
             raise error
 
     def _raised(self, error: BaseException, seconds: float | None) -> Raised:
-        with with_room():
-            found = raised(error, self.answer.home)
-            if isinstance(error, TookTooLongError):
-                message = f"not done after {seconds:.2g} seconds"
-                return Raised(TIMEOUT, message, found.line, found.source, found.shapes)
-            if out_of_memory(error):
-                return Raised(MEMORY, found.message, found.line, found.source, found.shapes)
-            return found
+        found = raised(error, self.answer.home)
+        if isinstance(error, TookTooLongError):
+            return replace(found, kind=TIMEOUT, message=f"not done after {seconds:.2g} seconds")
+        return replace(found, kind=MEMORY) if out_of_memory(error) else found
 
     def _usable(self, value: Any, probe: Probe) -> Outcome:
         """The values by name; also what they are made of may run code of the learner's."""
@@ -106,7 +97,7 @@ class Caller:
             lines.extend(changing_lines(call, arguments, self.answer.home))
 
         try:
-            with limit(seconds), warnings_of(self.answer.home):
+            with limit(seconds), self.allowance.kept(), warnings_of(self.answer.home):
                 watched()
         except BaseException as error:
             self._pass_on(error)

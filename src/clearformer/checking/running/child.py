@@ -22,7 +22,7 @@ from clearformer.checking.record import Failure, Record, Style
 from clearformer.checking.running.importing import LONGEST_IMPORT, Search, imported
 from clearformer.checking.running.job import Job, Step
 from clearformer.checking.running.luck import seed
-from clearformer.checking.running.memory import limit_memory
+from clearformer.checking.running.memory import Allowance
 from clearformer.checking.running.printed import no_input
 from clearformer.checking.running.trial import Trial
 from clearformer.checking.running.wire import receive, send
@@ -59,35 +59,31 @@ class _Work:
         """Sends the record, or what is wrong with the exercise."""
         try:
             exercise = find(self.job.exercise)
-            self._prepare()
+            if self.job.torch:
+                import_module("torch")
             with no_input():
                 record = self._record(exercise)
         except Exception as error:
             self._send("wrong-exercise", f"{type(error).__name__}: {error}"[:500])
             return
-        faulthandler.cancel_dump_traceback_later()
         _flush()
+        faulthandler.cancel_dump_traceback_later()
         self._send("record", replace(record, notes=(*record.notes, *_left_over())))
-
-    def _prepare(self) -> None:
-        if self.job.torch:
-            import_module("torch")
-        if self.job.memory:
-            limit_memory(self.job.memory)
-        seed()
 
     def _record(self, exercise: Exercise) -> Record:
         file = Path(self.job.file)
         sys.argv = [self.job.file]
         self._begin("", LONGEST_IMPORT)
-        found = imported(file, self.job.source)
+        seed()
+        allowance = Allowance.beyond_now(self.job.memory)
+        found = imported(file, self.job.source, allowance)
         if isinstance(found, Failure):
             return self._failed(exercise, found)
         answer = Search(found.names).function(self.job.function, exercise.name)
         if isinstance(answer, Failure):
             return self._failed(exercise, answer)
         seed()
-        trial = Trial(exercise, self.job.seconds, self.job.without, self._call)
+        trial = Trial(exercise, self.job.seconds, self.job.without, self._call, allowance)
         record = trial.of(answer.thing, answer.name, self.job.file)
         return replace(record, notes=(*record.notes, *(["work-at-import"] if found.works else [])))
 

@@ -11,7 +11,7 @@ import numpy as np
 from clearformer.checking.record import Library
 from clearformer.checking.running.arrays import as_array, is_tensor
 
-LARGEST = 4_000_000
+LARGEST = 500_000
 """More numbers than this in one array are described, not kept."""
 
 
@@ -152,7 +152,7 @@ def described(value: Any) -> str:
         return "a torch.Tensor"
     if isinstance(value, np.ndarray):
         return "a numpy.ndarray"
-    kind = "a class" if isinstance(value, type) else type(value).__name__
+    kind = "a class" if isinstance(value, type) else type(value).__name__[:60]
     known = {
         "str": "a text", "int": "a whole number", "float": "a number", "function": "a function",
         "bool": "a bool", "a class": "a class",

@@ -10,7 +10,7 @@ from typing import Any
 from clearformer.checking.record import Raised
 
 LONGEST = 500
-"""Characters that are kept of the message of an exception."""
+"""Characters that are kept of a message or a line."""
 
 MOST_SHAPES = 8
 
@@ -66,7 +66,12 @@ def _functions(answer: Any) -> Iterator[Any]:
 
 def source(code: CodeType, line: int) -> str:
     """The line as it is written, without the space around it."""
-    return linecache.getline(code.co_filename, line).strip()
+    return printable(linecache.getline(code.co_filename, line).strip()[:LONGEST])
+
+
+def printable(text: str) -> str:
+    """The text without what no terminal can be given."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def raised(error: BaseException, home: Home) -> Raised:
@@ -74,7 +79,8 @@ def raised(error: BaseException, home: Home) -> Raised:
     kind = type(error).__name__
     message = _text(error)
     if isinstance(error, SyntaxError):
-        return Raised(kind, str(error.msg), error.lineno, (error.text or "").strip()[:LONGEST])
+        text = printable((error.text or "").strip()[:LONGEST])
+        return Raised(kind, str(error.msg), error.lineno, text)
     found = home.last(error.__traceback__)
     if found is None:
         return Raised(kind, message)
@@ -84,7 +90,7 @@ def raised(error: BaseException, home: Home) -> Raised:
 
 def _text(error: BaseException) -> str:
     try:
-        return str(error)[:LONGEST]
+        return printable(str(error)[:LONGEST])
     except Exception:
         return ""
 
@@ -94,6 +100,8 @@ def shapes(frame: FrameType) -> dict[str, str]:
     found = {}
     for name, value in list(frame.f_locals.items()):
         shape = getattr(value, "shape", None)
-        if isinstance(shape, tuple) and not name.startswith((".", "_")):
+        if not isinstance(shape, tuple) or name.startswith((".", "_")):
+            continue
+        if all(isinstance(each, int) for each in shape):
             found[name] = str(tuple(shape))
     return dict(list(found.items())[:MOST_SHAPES])

@@ -11,6 +11,7 @@ from typing import Any
 
 from clearformer.checking.exercise import Exercise
 from clearformer.checking.record import Record
+from clearformer.checking.running.frames import printable
 from clearformer.checking.running.luck import seeded
 from clearformer.checking.running.printed import Beginning, no_input
 from clearformer.checking.running.trial import Trial
@@ -30,8 +31,9 @@ def try_here(function: Any, exercise: Exercise, *, seconds: float = 10.0) -> Rec
     with seeded(), no_input(), catch[0], catch[1]:
         trial = Trial(exercise, seconds, interrupt=False)
         record = trial.of(function, _name(function), _file(function))
-    notes = [*record.notes, NOT_CONTAINED, *(["prints"] if printed.text() else [])]
-    return replace(record, notes=tuple(notes), printed=printed.text())
+    text = printable(printed.text())
+    notes = [*record.notes, NOT_CONTAINED, *(["prints"] if text else [])]
+    return replace(record, notes=tuple(notes), printed=text)
 
 
 def _name(thing: Any) -> str:

@@ -14,7 +14,7 @@ from clearformer.checking.record import Failure, Raised
 from clearformer.checking.running.clock import TookTooLongError, limit
 from clearformer.checking.running.failing import Kind, failure
 from clearformer.checking.running.frames import Home, raised
-from clearformer.checking.running.memory import out_of_memory, with_room
+from clearformer.checking.running.memory import Allowance, out_of_memory
 
 NAME = "__answer__"
 """Under which the file is imported, so that no other module is in its way."""
@@ -46,8 +46,11 @@ class Found:
     thing: Any
 
 
-def imported(file: Path, text: str) -> Imported | Failure:
-    """The module of `file`, whose source is `text`, after running it."""
+def imported(file: Path, text: str, allowance: Allowance) -> Imported | Failure:
+    """The module of `file`, whose source is `text`, after running it.
+
+    `allowance` is the memory that it may ask for.
+    """
     module = ModuleType(NAME)
     module.__file__ = str(file)
     sys.modules[NAME] = module
@@ -55,12 +58,11 @@ def imported(file: Path, text: str) -> Imported | Failure:
     linecache.cache[str(file)] = (len(text), None, text.splitlines(keepends=True), str(file))
     began = time.monotonic()
     try:
-        with limit(LONGEST_IMPORT):
+        with limit(LONGEST_IMPORT), allowance.kept():
             code = compile(text, str(file), "exec", dont_inherit=True)
             exec(code, vars(module))
     except BaseException as error:
-        with with_room():
-            return _not_imported(error, Home(vars(module)))
+        return _not_imported(error, Home(vars(module)))
     took = time.monotonic() - began
     return Imported(module, vars(module), took > WORK and _has_work(text))
 

@@ -11,12 +11,18 @@ from clearformer.checking.running.module import is_module
 
 
 def styles_to_try(answer: Answer, thing: Any, exercise: Exercise) -> list[Style]:
-    """NumPy unless its code has PyTorch at hand, then that first; each plain, then batched."""
+    """NumPy unless its code has PyTorch at hand, then that first; each plain, then batched.
+
+    A function that names NumPy and not PyTorch, though it could, is tried with NumPy first.
+    """
+    names, used = answer.home.names or {}, _used(thing, answer)
+    torch = of_library(names, "torch") | {"torch"}
     libraries: list[Library] = ["numpy"]
     if is_module(thing):
         libraries = ["torch"]
-    elif of_library(answer.home.names, "torch"):
-        libraries = ["numpy", "torch"] if _only_numpy(thing, answer) else ["torch", "numpy"]
+    elif used & torch or len(torch) > 1 or "torch" in names:
+        only_numpy = used & of_library(names, "numpy") and not used & torch
+        libraries = ["numpy", "torch"] if only_numpy else ["torch", "numpy"]
     batches = (False, True) if exercise.batched else (False,)
     return [Style(library, batched) for library in libraries for batched in batches]
 
@@ -37,8 +43,8 @@ def _origin(value: Any) -> str:
     return origin if isinstance(origin, str) else ""
 
 
-def _only_numpy(thing: Any, answer: Answer) -> bool:
-    """Whether the function, and those of the learner's that it calls, name NumPy and not torch."""
+def _used(thing: Any, answer: Answer) -> set[str]:
+    """The names in the code of a function and of those of the learner's that it uses."""
     names = answer.home.names or {}
     used, waiting = set[str](), [thing]
     while waiting:
@@ -46,7 +52,7 @@ def _only_numpy(thing: Any, answer: Answer) -> bool:
         new = set(_named(code)) - used if isinstance(code, CodeType) else set()
         used |= new
         waiting += [names[name] for name in new if name in names]
-    return bool(used & of_library(names, "numpy")) and not used & of_library(names, "torch")
+    return used
 
 
 def _named(code: CodeType) -> Iterator[str]:

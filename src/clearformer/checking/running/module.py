@@ -11,9 +11,13 @@ from clearformer.checking.module_form import ModuleForm
 from clearformer.checking.probe import Probe
 from clearformer.checking.record import Failure
 from clearformer.checking.running.binding import Binding, SkippedError, bind
+from clearformer.checking.running.clock import TookTooLongError, limit
 from clearformer.checking.running.failing import failure
 from clearformer.checking.running.filling import DoesNotFitError, fill
 from clearformer.checking.running.frames import home
+
+LONGEST_MAKING = 2.0
+"""Seconds that making the first module may take."""
 
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -80,11 +84,12 @@ class ModuleAnswer:
         """Why no module can be made for the first main probe; None if it can."""
         probe = next(probe for probe in self.exercise.probes() if probe.role == "main")
         try:
-            self._filled({**self.defaults, **probe.arguments})
+            with limit(LONGEST_MAKING):
+                self._filled({**self.defaults, **probe.arguments})
         except DoesNotFitError as reason:
             return reason.failure
-        except BaseException:
-            return None  # an error in the learner's own code is shown when the module is called
+        except (Exception, SystemExit, TookTooLongError):
+            return None  # of the learner's own code: shown when the module is called
         return None
 
     def call(self, probe: Probe, arguments: Mapping[str, Any]) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from clearformer.checking.exercise import Exercise
 from clearformer.checking.probe import Probe, normal
 from clearformer.checking.record import Style
-from clearformer.checking.running.arrays import each_array
+from clearformer.checking.running.arrays import each_array, image
 from clearformer.checking.words import Words
 
 CHANGED = "changed "
@@ -43,7 +43,7 @@ def all_probes(exercise: Exercise, style: Style) -> list[Probe]:
 
 def _made(exercise: Exercise, base: Probe, style: Style) -> list[Probe]:
     made = []
-    if style.library == "numpy" and _floats(base):
+    if style.library == "numpy" and image(base.arguments) != image(_with(base, _single).arguments):
         made.append(_stress(_with(base, _single), "float32", "numbers in float32", "float32 の数"))
     made.append(
         _stress(

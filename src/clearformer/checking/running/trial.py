@@ -18,6 +18,7 @@ from clearformer.checking.running.answer import Answer, answer_from
 from clearformer.checking.running.calling import MEMORY, TIMEOUT, Caller
 from clearformer.checking.running.failing import failure
 from clearformer.checking.running.likely_style import styles_to_try
+from clearformer.checking.running.memory import NO_LIMIT, Allowance
 from clearformer.checking.running.probes import all_probes
 
 LONGEST_CALL = 2.0
@@ -25,6 +26,11 @@ LONGEST_CALL = 2.0
 
 SHARE = 0.25
 """Of the time that is left, what one call may take."""
+
+MOST_ENDLESS = 3
+"""After so many calls that met a limit no other is made."""
+
+NOT_CALLED = "not called, since the calls before met a limit"
 
 Told = Callable[[Probe, float], None]
 """Called before each call, with how many seconds it may take."""
@@ -40,6 +46,7 @@ class Trial:
     without: Mapping[str, Raised] = field(default_factory=dict)
     """Probes that are not called, and what happened when they were."""
     told: Told | None = None
+    allowance: Allowance = NO_LIMIT
     interrupt: bool = True
     """Whether a KeyboardInterrupt is the answer's own."""
 
@@ -48,6 +55,7 @@ class Trial:
         answer = answer_from(thing, self.exercise)
         if isinstance(answer, Failure):
             return Record(name, file, Style(), {}, answer)
+        self.endless: list[Raised] = []
         self.ends = time.monotonic() + self.seconds
         style, outcomes = self._first_calls(answer, thing)
         outcomes = self._second_calls(answer, style, outcomes)
@@ -60,9 +68,7 @@ class Trial:
         for style in styles_to_try(answer, thing, self.exercise):
             probes = all_probes(self.exercise, style)
             main = [probe for probe in probes if probe.role == "main"]
-            outcomes = self._calls(
-                Caller(answer, self.exercise, style.library, self.interrupt), main
-            )
+            outcomes = self._calls(self._caller(answer, style), main)
             ran = sum(_ran(outcome) for outcome in outcomes.values())
             if ran > best[0]:
                 best = ran, style, outcomes
@@ -70,9 +76,12 @@ class Trial:
             if ran == called or any(_endless(outcome) for outcome in outcomes.values()):
                 break
         _, style, outcomes = best
-        caller = Caller(answer, self.exercise, style.library, self.interrupt)
+        caller = self._caller(answer, style)
         rest = [probe for probe in all_probes(self.exercise, style) if probe.role != "main"]
         return style, {**outcomes, **self._calls(caller, rest)}
+
+    def _caller(self, answer: Answer, style: Style) -> Caller:
+        return Caller(answer, self.exercise, style.library, self.allowance, self.interrupt)
 
     def _calls(self, caller: Caller, probes: list[Probe]) -> dict[str, Outcome]:
         return {probe.name: self._call(caller, probe) for probe in probes}
@@ -80,6 +89,14 @@ class Trial:
     def _call(self, caller: Caller, probe: Probe) -> Outcome:
         if probe.name in self.without:
             return Outcome(raised=self.without[probe.name])
+        if len(self.endless) >= MOST_ENDLESS:
+            return Outcome(raised=replace(self.endless[-1], message=NOT_CALLED))
+        outcome = self._called(caller, probe)
+        if _endless(outcome) and outcome.raised:
+            self.endless.append(outcome.raised)
+        return outcome
+
+    def _called(self, caller: Caller, probe: Probe) -> Outcome:
         seconds = self._allowed()
         if self.told:
             self.told(probe, seconds)
@@ -92,7 +109,7 @@ class Trial:
         self, answer: Answer, style: Style, outcomes: dict[str, Outcome]
     ) -> dict[str, Outcome]:
         """The outcomes with whether they repeat, and the lines that change arguments."""
-        caller = Caller(answer, self.exercise, style.library, self.interrupt)
+        caller = self._caller(answer, style)
         checked = {}
         for probe in all_probes(self.exercise, style):
             outcome = outcomes[probe.name]
@@ -115,7 +132,8 @@ def _ran(outcome: Outcome) -> bool:
 
 
 def _endless(outcome: Outcome) -> bool:
-    return outcome.raised is not None and outcome.raised.kind == TIMEOUT
+    """Whether it met a limit, of time or of memory, which takes long."""
+    return outcome.raised is not None and outcome.raised.kind in (TIMEOUT, MEMORY)
 
 
 def _alike(one: Outcome, other: Outcome) -> bool:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from clearformer.checking.record import Warned
-from clearformer.checking.running.frames import Home
+from clearformer.checking.running.frames import Home, printable
 
 MOST = 8
 LONGEST = 200
@@ -20,7 +20,7 @@ def warnings_of(home: Home) -> Iterator[list[Warned]]:
 
     def catch(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         frame = home.nearest(sys._getframe(1))
-        text = f"{category.__name__}: {message}"[:LONGEST]
+        text = printable(f"{category.__name__}: {message}"[:LONGEST])
         warned = Warned(text, frame.f_lineno if frame else None)
         if warned not in caught and len(caught) < MOST:
             caught.append(warned)

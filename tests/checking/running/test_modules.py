@@ -1,0 +1,148 @@
+"""Modules of PyTorch as answers."""
+
+import numpy as np
+import pytest
+
+from checking.running.double import EXERCISE as DOUBLE
+from checking.running.teachers import ATTENTION, NORM
+from checking.running.test_here import assert_right
+from clearformer.checking.running.here import try_here
+
+torch = pytest.importorskip("torch")
+nn, F = torch.nn, torch.nn.functional
+
+
+class Linears(nn.Module):
+    def __init__(self, n_embd, head_size, d_v, dropout, bias=True):
+        super().__init__()
+        self.key = nn.Linear(n_embd, head_size, bias=bias)
+        self.query = nn.Linear(n_embd, head_size, bias=bias)
+        self.value = nn.Linear(n_embd, d_v, bias=bias)
+        self.dropout = nn.Dropout(dropout or 0.9)
+
+    def forward(self, x, mask=True):
+        Q, K, V = self.query(x), self.key(x), self.value(x)
+        return F.scaled_dot_product_attention(Q, K, self.dropout(V), is_causal=mask)
+
+
+class Raw(nn.Module):
+    """Parameters of its own shape, sizes in order, the mask chosen when made."""
+
+    def __init__(self, a, b, c, causal=True):
+        super().__init__()
+        self.wq = nn.Parameter(torch.randn(a, b))
+        self.wk = nn.Parameter(torch.randn(a, b))
+        self.third = nn.Parameter(torch.randn(a, c))
+        self.causal = causal
+
+    def forward(self, x):
+        Q, K, V = x @ self.wq, x @ self.wk, x @ self.third
+        return F.scaled_dot_product_attention(Q, K, V, is_causal=self.causal)
+
+
+Raw.__init__.__annotations__ = {}
+
+
+class Fused(nn.Module):
+    def __init__(self, d_model, d_k, d_v):
+        super().__init__()
+        self.sizes = [d_k, d_k, d_v]
+        self.c_attn = nn.Linear(d_model, 2 * d_k + d_v)
+
+    def forward(self, x, causal=True):
+        return F.scaled_dot_product_attention(
+            *self.c_attn(x).split(self.sizes, -1), is_causal=causal
+        )
+
+
+class Norm(nn.Module):
+    def __init__(self, features, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.gamma = nn.Parameter(torch.ones(features))
+        self.beta = nn.Parameter(torch.zeros(features))
+
+    def forward(self, x):
+        centred = x - x.mean(-1, keepdim=True)
+        spread = (centred.square().mean(-1, keepdim=True) + self.eps).sqrt()
+        return self.gamma * centred / spread + self.beta
+
+
+class Inner(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.norm = nn.LayerNorm(d_model, eps=eps)
+
+    def forward(self, x):
+        return self.norm(x)
+
+
+@pytest.mark.parametrize(
+    ("kind", "exercise"),
+    [(Linears, ATTENTION), (Raw, ATTENTION), (Fused, ATTENTION), (Norm, NORM), (Inner, NORM)],
+)
+def test_a_module_holds_the_weights_of_every_probe(kind, exercise):
+    record = try_here(kind, exercise)
+    assert record.style.library == "torch"
+    assert_right(record, exercise)
+
+
+def test_an_instance_stands_for_its_class():
+    assert_right(try_here(Linears(7, 3, 4, 0.1), ATTENTION), ATTENTION)
+
+
+def test_an_instance_that_cannot_be_made_anew_is_tried_where_its_sizes_fit():
+    class Fixed(Norm):
+        def __init__(self):
+            super().__init__(4)
+
+    record = try_here(Fixed(), NORM)
+    assert record.failure is None
+    skipped = [name for name, each in record.outcomes.items() if each.skipped]
+    assert skipped == ["large eps"]
+
+
+def test_a_missing_weight_is_left_to_judging():
+    class NoBeta(Norm):
+        def __init__(self, features, eps=1e-5):
+            super().__init__(features, eps)
+            del self.beta
+            self.beta = 0
+
+    outcomes = try_here(NoBeta, NORM).outcomes
+    right = NORM.version()(**{**NORM.probes()[0].arguments, "beta": np.zeros(4)})
+    np.testing.assert_allclose(outcomes["4 columns"].values["output"], right, 1e-4, 1e-5)
+
+
+def test_a_parameter_of_unknown_use_is_a_failure_that_names_it():
+    class More(Linears):
+        def __init__(self, n_embd, head_size, d_v):
+            super().__init__(n_embd, head_size, d_v, 0)
+            self.places = nn.Parameter(torch.zeros(11, n_embd))
+
+    failure = try_here(More, ATTENTION).failure
+    assert failure.kind == "signature" and "places (11, 7)" in failure.message
+
+
+def test_a_module_for_an_exercise_without_that_form_is_a_failure():
+    assert try_here(nn.Identity(), DOUBLE).failure.kind == "signature"
+
+
+def test_an_error_in_a_module_is_told_with_its_line():
+    class Wrong(Linears):
+        def forward(self, x):
+            return x.no_such_thing
+
+    raised = try_here(Wrong, ATTENTION).outcomes["5 tokens"].raised
+    assert (raised.kind, raised.source) == ("AttributeError", "return x.no_such_thing")
+
+    class Unmade(nn.Module):
+        def __init__(self, n_embd, head_size, d_v):
+            super().__init__()
+            raise ZeroDivisionError("in the constructor")
+
+        def forward(self, x):
+            return x
+
+    raised = try_here(Unmade, ATTENTION).outcomes["5 tokens"].raised
+    assert (raised.kind, raised.message) == ("ZeroDivisionError", "in the constructor")
