@@ -27,6 +27,9 @@ from clearformer.checking.running.printed import no_input
 from clearformer.checking.running.trial import Trial
 from clearformer.checking.running.wire import receive, send
 
+PRINTED = (sys.stdout, sys.stderr)
+"""Python's own, whatever a learner puts in their place."""
+
 GRACE = 1.0
 """Seconds after a limit within which Python has to have noticed; then the process ends itself."""
 
@@ -110,7 +113,7 @@ class _Work:
 
 def _flush() -> None:
     """What is printed is not lost although the process ends at once."""
-    for stream in (sys.stdout, sys.stderr):
+    for stream in PRINTED:
         with contextlib.suppress(Exception):
             stream.flush()
 

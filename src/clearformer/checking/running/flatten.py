@@ -1,14 +1,17 @@
-"""From what a function returned to arrays by name; the same for an answer and for the reference.
+"""From what an answer returned to arrays by name, the names that `returned` gives the reference.
 
-`output` is one array; a dict becomes "cache.K" and "cache.V", a list "grads.0", "grads.1".
+The reference says what belongs where: an answer may return more, or wrap an array in a list, which
+is noticed. A dict becomes "cache.K" and "cache.V", a list of arrays "grads.0", "grads.1".
 """
 
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from clearformer.checking.record import Library
+from clearformer.checking.returned import holds_arrays
 from clearformer.checking.running.arrays import as_array, is_tensor
 
 LARGEST = 500_000
@@ -20,32 +23,27 @@ class UnusableError(Exception):
 
 
 def flatten(
-    value: Any,
-    returns: Sequence[str],
-    *,
-    like: Any = None,
-    library: Library | None = None,
+    value: Any, returns: Sequence[str], *, like: Any, library: Library
 ) -> tuple[dict[str, np.ndarray], str | None]:
-    """The arrays of `value` by the names of `returns`, and what they were wrapped in if wrongly.
+    """The arrays of `value` by name, and what they were wrapped in if wrongly.
 
     Args:
         value: what was returned. A single name takes it or the first of a tuple; several take a
             tuple, list or dict in order. What comes after them is ignored.
         returns: the names, as in `Exercise.returns`.
         like: what the reference returned for the same arguments: says where a list or dict
-            belongs, and where an array. Without it the structure is taken as it is.
+            belongs, and where an array.
         library: in which the answer was called, so that arrays of another one are noticed.
 
     Raises:
         UnusableError: there are no such arrays in it.
     """
-    found: dict[str, np.ndarray] = {}
-    foreign: list[str] = []
+    gathered = _Gathered(library)
     parts = _parts(value, returns, like)
-    likes = [None] * len(returns) if like is None else _parts(like, returns, None)
+    likes = _parts(like, returns, None)
     for name, part, pattern in zip(returns, parts, likes, strict=True):
-        _gather(name, part, pattern, library, found, foreign)
-    return found, foreign[0] if foreign else None
+        gathered.add(name, part, pattern)
+    return gathered.found, gathered.foreign
 
 
 def _parts(value: Any, returns: Sequence[str], like: Any) -> list[Any]:
@@ -65,69 +63,70 @@ def _parts(value: Any, returns: Sequence[str], like: Any) -> list[Any]:
 
 
 def _single(value: Any, like: Any) -> Any:
-    if isinstance(like, tuple) and like:
-        like = like[0]
+    """The value, or the first of a tuple; but a tuple that stands for the whole list stays one."""
     if not isinstance(value, tuple) or not value:
         return value
-    holds_all = isinstance(like, list) and len(value) == len(like)
-    if holds_all and not isinstance(value[0], list | tuple):
-        return value
-    return value[0]
+    whole = isinstance(like, list) and len(value) == len(like)
+    return value if whole and not isinstance(value[0], list | tuple) else value[0]
 
 
-def _gather(
-    name: str,
-    value: Any,
-    like: Any,
-    library: Library | None,
-    found: dict[str, np.ndarray],
-    foreign: list[str],
-) -> None:
-    """Puts the arrays of `value` into `found`, under `name` or names that begin with it."""
-    pattern = value if like is None else like
-    if isinstance(pattern, Mapping):
-        if not isinstance(value, Mapping):
-            raise UnusableError(f"{described(value)} instead of a dict as {name}")
-        for key in pattern:
-            if key not in value:
-                raise UnusableError(f'a dict without "{key}" as {name}')
-            inner = None if like is None else like[key]
-            _gather(f"{name}.{key}", value[key], inner, library, found, foreign)
-    elif isinstance(pattern, list | tuple):
-        members = list(value) if isinstance(value, list | tuple | np.ndarray) else None
-        if members is None or len(members) != len(pattern):
-            raise UnusableError(f"{described(value)} instead of a list of {len(pattern)} as {name}")
-        for place, member in enumerate(members):
-            inner = None if like is None else like[place]
-            _gather(f"{name}.{place}", member, inner, library, found, foreign)
-    else:
-        found[name] = _leaf(value, library, foreign)
+class _Gathered:
+    """The arrays that have been found."""
 
+    def __init__(self, library: Library):
+        self.library = library
+        self.found: dict[str, np.ndarray] = {}
+        self.foreign: str | None = None
 
-def _leaf(value: Any, library: Library | None, foreign: list[str]) -> np.ndarray:
-    """One array; notes in `foreign` what it should not have been wrapped in."""
-    array = as_array(value)
-    if array is not None:
-        other = {"numpy": is_tensor(value), "torch": isinstance(value, np.ndarray) and value.ndim}
-        if library and other[library]:
-            foreign.append(described(value))
-    elif isinstance(value, bool | int | float | complex):
-        array = np.asarray(value)
-    elif isinstance(value, list | tuple):
-        foreign.append(described(value))
-        array = _from_list(value)
-    elif hasattr(value, "__array__"):
-        foreign.append(described(value))
-        array = np.asarray(value)
-    else:
+    def add(self, name: str, value: Any, like: Any) -> None:
+        """Takes the arrays of `value`, under `name` or names that begin with it."""
+        if isinstance(like, Mapping):
+            if not isinstance(value, Mapping):
+                raise UnusableError(f"{described(value)} instead of a dict as {name}")
+            for key in like:
+                if key not in value:
+                    raise UnusableError(f'a dict without "{key}" as {name}')
+                self.add(f"{name}.{key}", value[key], like[key])
+        elif holds_arrays(like):
+            members = list(value) if isinstance(value, list | tuple | np.ndarray) else ()
+            if len(members) != len(like):
+                raise UnusableError(f"{described(value)} instead of {len(like)} arrays as {name}")
+            for place, member in enumerate(members):
+                self.add(f"{name}.{place}", member, like[place])
+        else:
+            self.found[name] = self._leaf(value, isinstance(like, list | tuple))
+
+    def _leaf(self, value: Any, may_be_list: bool) -> np.ndarray:
+        """One array; what it should not have been wrapped in is noted."""
+        array = self._array(value, may_be_list)
+        if array.dtype.kind not in "biufc":
+            objects = array.dtype.kind == "O"
+            raise UnusableError("an array of objects" if objects else "an array of text")
+        if array.size > LARGEST:
+            raise UnusableError(f"an array of shape {array.shape}")
+        return array
+
+    def _array(self, value: Any, may_be_list: bool) -> np.ndarray:
+        array = as_array(value)
+        if array is not None:
+            if is_tensor(value) if self.library == "numpy" else isinstance(value, np.ndarray):
+                self._note(value, array.ndim == 0 and self.library == "torch")
+            return array
+        if isinstance(value, bool | int | float | complex):
+            return np.asarray(value)
+        if isinstance(value, list | tuple):
+            self._note(value, may_be_list)
+            return _from_list(value)
+        if hasattr(value, "__array__"):
+            self._note(value)
+            return np.asarray(value)
+        if inspect.iscoroutine(value):
+            value.close()
         raise UnusableError(described(value))
-    if array.dtype.kind not in "biufc":
-        raise UnusableError(
-            "an array of objects" if array.dtype.kind == "O" else "an array of text"
-        )
-    if array.size > LARGEST:
-        raise UnusableError(f"an array of shape {array.shape}")
-    return array
+
+    def _note(self, value: Any, fine: bool = False) -> None:
+        if not fine and self.foreign is None:
+            self.foreign = described(value)
 
 
 def _from_list(value: list[Any] | tuple[Any, ...]) -> np.ndarray:

@@ -33,6 +33,9 @@ _MODULE = "clearformer.checking.running.child"
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
+_DYING = re.compile(r"^(?:Timeout \(\d|Fatal Python error: )", re.MULTILINE)
+
+
 class Process:
     """A process that is started at once and waits for its one job.
 
@@ -142,8 +145,9 @@ class _Printed:
         self.thread.join(JOIN)
 
     def beginning(self) -> str:
-        """What was printed first."""
-        return self.first.decode("utf-8", "replace")[:KEPT]
+        """What was printed first, without what Python said when it was ended."""
+        said = self.first.decode("utf-8", "replace")
+        return _DYING.split(said, 1)[0][:KEPT]
 
     def end(self) -> str:
         """What was printed last."""

@@ -163,18 +163,18 @@ def _nothing_ran(
     main = [outcomes[probe.name] for probe in all_probes(exercise, style) if probe.role == "main"]
     raised = [outcome.raised for outcome in main if not outcome.skipped]
     kinds = {each.kind if each else None for each in raised}
-    if kinds == {TIMEOUT}:
-        return failure(
-            "timeout",
-            "no call came back in time",
-            "どの呼び出しも時間内に終わりませんでした",
-            raised=raised[0],
-        )
-    if kinds == {MEMORY}:
+    if not kinds or kinds - {TIMEOUT, MEMORY}:
+        return None
+    if MEMORY in kinds:
         return failure(
             "memory",
             "every call asked for more memory than the limit",
             "どの呼び出しもメモリの上限を超えました",
-            raised=raised[0],
+            raised=next(each for each in raised if each and each.kind == MEMORY),
         )
-    return None
+    return failure(
+        "timeout",
+        "no call came back in time",
+        "どの呼び出しも時間内に終わりませんでした",
+        raised=raised[0],
+    )
