@@ -8,6 +8,7 @@ from clearformer.checking.probe import Probe, normal, whole
 from clearformer.checking.words import Words
 
 NOTHING = Words("", "")
+WEIGHTS = ("W_Q", "W_K", "W_V", "W_O")
 
 
 def softmax(S):
@@ -137,4 +138,105 @@ LOSS = exercise(
     "cross_entropy",
     mean_loss,
     [Probe("5 of 7", {"logits": normal(1, 5, 7), "targets": whole(2, 7, 5)})],
+)
+
+
+def double(step, x):
+    return 2 * x
+
+
+DOUBLE = exercise(
+    "double",
+    double,
+    [Probe(f"{n} numbers", {"x": normal(n, n, 3)}) for n in (4, 5, 6)],
+    batched=("x",),
+)
+
+
+def many_heads(step, X, W_Q, W_K, W_V, W_O, n_heads, masked=True):
+    parts = [np.split(W, n_heads, -1) for W in (W_Q, W_K, W_V)]
+    heads = [attention(step, X, *each, masked) for each in zip(*parts, strict=True)]
+    return np.concatenate(heads, -1) @ W_O
+
+
+HEADS = exercise(
+    "multi_head_attention",
+    many_heads,
+    [
+        Probe(
+            f"{n_heads} heads",
+            {
+                "X": normal(n_heads, 5, 12),
+                **{name: normal(seed, 12, 12, scale=0.4) for seed, name in enumerate(WEIGHTS)},
+                "n_heads": n_heads,
+            },
+        )
+        for n_heads in (3, 4)
+    ],
+    batched=("X",),
+    synonyms={"masked": ("causal",)},
+    module=ModuleForm(
+        call=("X",),
+        sizes={
+            "d_model": lambda given: given["X"].shape[-1],
+            "n_heads": lambda given: given["n_heads"],
+            "n_tokens": lambda given: given["X"].shape[-2],
+        },
+        size_names={"d_model": ("n_embd",), "n_heads": ("n_head",), "n_tokens": ("block_size",)},
+        held={
+            "W_Q": Held(("query", "q_proj")),
+            "W_K": Held(("key", "k_proj")),
+            "W_V": Held(("value", "v_proj")),
+            "W_O": Held(("proj", "c_proj", "out_proj")),
+        },
+        fused={"c_attn": WEIGHTS[:3], "in_proj_weight": WEIGHTS[:3]},
+    ),
+)
+
+
+def feed_forward(step, x, W_1, b_1, W_2, b_2):
+    return np.maximum(x @ W_1 + b_1, 0) @ W_2 + b_2
+
+
+FEED = exercise(
+    "feed_forward",
+    feed_forward,
+    [
+        Probe(
+            "5 to 20",
+            {
+                "x": normal(1, 3, 5),
+                "W_1": normal(2, 5, 20),
+                "b_1": normal(3, 20),
+                "W_2": normal(4, 20, 5),
+                "b_2": normal(5, 5),
+            },
+        )
+    ],
+    batched=("x",),
+    module=ModuleForm(
+        call=("x",),
+        sizes={"d_model": lambda given: given["x"].shape[-1]},
+        held={"W_1": Held(), "b_1": Held(), "W_2": Held(), "b_2": Held()},
+    ),
+)
+
+
+def look_up(step, ids, E):
+    return E[ids]
+
+
+LOOK_UP = exercise(
+    "embedding",
+    look_up,
+    [Probe("4 of 7", {"ids": whole(1, 7, 4), "E": normal(2, 7, 3)})],
+    batched=("ids",),
+    module=ModuleForm(
+        call=("ids",),
+        sizes={
+            "n_vocabulary": lambda given: given["E"].shape[0],
+            "d_model": lambda given: given["E"].shape[1],
+        },
+        held={"E": Held()},
+    ),
 )

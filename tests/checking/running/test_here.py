@@ -11,8 +11,8 @@ import pytest
 from checking.running.double import EXERCISE as DOUBLE
 from checking.running.teachers import ATTENTION, CACHE, CLIP, LOSS, attention, softmax
 from clearformer.checking.record import Style
-from clearformer.checking.returned import arrays
 from clearformer.checking.running.clock import TookTooLongError, limit
+from clearformer.checking.running.flatten import flatten
 from clearformer.checking.running.here import try_here
 from clearformer.checking.running.probes import all_probes
 
@@ -22,7 +22,7 @@ def assert_right(record, exercise):
     assert record.failure is None
     tolerance = {"numpy": 1e-6, "torch": 1e-4}[record.style.library]
     for probe in all_probes(exercise, record.style):
-        right = arrays(exercise.version()(**probe.arguments), exercise.returns)
+        right, _ = flatten(exercise.version()(**probe.arguments), exercise.returns)
         outcome = record.outcomes[probe.name]
         assert outcome.values is not None, (probe.name, outcome)
         assert outcome.repeats and not outcome.changed and outcome.foreign is None

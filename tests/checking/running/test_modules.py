@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from checking.running.double import EXERCISE as DOUBLE
-from checking.running.teachers import ATTENTION, NORM
+from checking.running.teachers import ATTENTION, FEED, HEADS, LOOK_UP, NORM
 from checking.running.test_here import assert_right
 from clearformer.checking.running.here import try_here
 
@@ -38,9 +38,6 @@ class Raw(nn.Module):
     def forward(self, x):
         Q, K, V = x @ self.wq, x @ self.wk, x @ self.third
         return F.scaled_dot_product_attention(Q, K, V, is_causal=self.causal)
-
-
-Raw.__init__.__annotations__ = {}
 
 
 class Fused(nn.Module):
@@ -77,9 +74,88 @@ class Inner(nn.Module):
         return self.norm(x)
 
 
+class Head(nn.Module):
+    def __init__(self, n_embd, head_size, block_size):
+        super().__init__()
+        self.key = nn.Linear(n_embd, head_size, bias=False)
+        self.query = nn.Linear(n_embd, head_size, bias=False)
+        self.value = nn.Linear(n_embd, head_size, bias=False)
+        self.register_buffer("tril", torch.tril(torch.ones(block_size, block_size)))
+
+    def forward(self, x):
+        T = x.shape[-2]
+        weights = self.query(x) @ self.key(x).transpose(-2, -1) * self.key.out_features**-0.5
+        weights = weights.masked_fill(self.tril[:T, :T] == 0, float("-inf"))
+        return F.softmax(weights, dim=-1) @ self.value(x)
+
+
+class ListOfHeads(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        size = config.n_embd // config.n_head
+        self.heads = nn.ModuleList(
+            [Head(config.n_embd, size, config.block_size) for _ in range(config.n_head)]
+        )
+        self.proj = nn.Linear(config.n_embd, config.n_embd)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, x):
+        return self.dropout(self.proj(torch.cat([head(x) for head in self.heads], dim=-1)))
+
+
+class OwnHeads(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        for name in ("W_Q", "W_K", "W_V"):
+            shape = (n_heads, d_model, d_model // n_heads)
+            self.register_parameter(name, nn.Parameter(torch.zeros(shape)))
+        self.W_O = nn.Parameter(torch.zeros(d_model, d_model))
+
+    def forward(self, x):
+        Q, K, V = (x.unsqueeze(-3) @ W for W in (self.W_Q, self.W_K, self.W_V))
+        heads = F.scaled_dot_product_attention(Q, K, V, is_causal=True)
+        return heads.transpose(-3, -2).flatten(-2) @ self.W_O
+
+
+class Whole(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.whole = nn.MultiheadAttention(d_model, n_heads, batch_first=True)
+
+    def forward(self, x):
+        mask = nn.Transformer.generate_square_subsequent_mask(x.shape[-2])
+        return self.whole(x, x, x, attn_mask=mask, is_causal=True)[0]
+
+
+class Feed(nn.Sequential):
+    def __init__(self, d_model):
+        inner = nn.Linear(d_model, 4 * d_model), nn.ReLU(), nn.Linear(4 * d_model, d_model)
+        super().__init__(*inner)
+
+
+class LookUp(nn.Module):
+    def __init__(self, vocab_size, dim):
+        super().__init__()
+        self.table = nn.Embedding(vocab_size, dim)
+
+    def forward(self, ids):
+        return self.table(ids)
+
+
 @pytest.mark.parametrize(
     ("kind", "exercise"),
-    [(Linears, ATTENTION), (Raw, ATTENTION), (Fused, ATTENTION), (Norm, NORM), (Inner, NORM)],
+    [
+        (Linears, ATTENTION),
+        (Raw, ATTENTION),
+        (Fused, ATTENTION),
+        (Norm, NORM),
+        (Inner, NORM),
+        (ListOfHeads, HEADS),
+        (OwnHeads, HEADS),
+        (Whole, HEADS),
+        (Feed, FEED),
+        (LookUp, LOOK_UP),
+    ],
 )
 def test_a_module_holds_the_weights_of_every_probe(kind, exercise):
     record = try_here(kind, exercise)

@@ -1,7 +1,8 @@
 """Puts the weights of a probe into the parameters of a module, by name and shape."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,19 +29,18 @@ def fill(module: Any, form: ModuleForm, given: Given) -> Any:
     import torch
 
     values = {name: _value(name, held, given) for name, held in form.held.items()}
-    parameters = dict(module.named_parameters())
-    blocks = _by_name(parameters, form)
-    blocks.update(_by_shape(parameters, blocks, values))
+    slots = [_Slot.of(module, name) for name, _ in module.named_parameters()]
+    blocks = _by_name(slots, form)
+    blocks.update(_by_shape([each for each in slots if each.name not in blocks], blocks, values))
     with torch.no_grad():
-        for name, parameter in parameters.items():
-            if name in blocks:
-                owner = module.get_submodule(name.rpartition(".")[0])
-                linear = isinstance(owner, torch.nn.Linear)
-                content = blocks[name](values, tuple(parameter.shape), linear)
+        for slot in slots:
+            if slot.name in blocks:
+                content = slot.turned(blocks[slot.name].content(values))
             else:
-                content = np.zeros(parameter.shape) if _is_bias(name) else None
+                content = np.zeros(slot.shape) if _is_bias(slot.name) else None
             if content is None:
-                raise DoesNotFitError(_unknown(module, name, parameter, values))
+                raise DoesNotFitError(_unknown(module, slot, values))
+            parameter = module.get_parameter(slot.name)
             parameter.copy_(torch.from_numpy(np.array(content, np.float32)))
     return module
 
@@ -49,45 +49,66 @@ def _value(name: str, held: Held, given: Given) -> np.ndarray:
     return np.asarray(given[name] if held.value is None else held.value(given))
 
 
+@dataclass(frozen=True)
+class _Slot:
+    """A parameter that waits for its content."""
+
+    name: str
+    """With the path to it: "heads.0.query.weight"."""
+    shape: tuple[int, ...]
+    linear: bool
+    """Whether it is held by an `nn.Linear`, which transposes."""
+
+    @classmethod
+    def of(cls, module: Any, name: str) -> "_Slot":
+        import torch
+
+        owner = module.get_submodule(name.rpartition(".")[0])
+        shape = tuple(module.get_parameter(name).shape)
+        return cls(name, shape, isinstance(owner, torch.nn.Linear))
+
+    def turned(self, value: np.ndarray | None) -> np.ndarray | None:
+        """The value as it is held here: as it is, transposed, or cut into heads; or None."""
+        if value is None:
+            return None
+        if value.shape == self.shape and not (self.linear and value.ndim == 2):
+            return value
+        if value.ndim == 2 and value.T.shape == self.shape:
+            return value.T
+        heads, rows = self.shape[0], value.shape[0]
+        if value.ndim == 2 and self.shape == (heads, rows, value.shape[1] // heads):
+            return value.reshape(rows, heads, -1).swapaxes(0, 1)
+        return None
+
+
+@dataclass(frozen=True)
 class _Block:
     """What one parameter holds: arguments side by side, or one of several shares of columns."""
 
-    def __init__(self, arguments: tuple[str, ...], share: int = 0, shares: int = 1):
-        self.arguments = arguments
-        self.share = share
-        self.shares = shares
+    arguments: tuple[str, ...]
+    share: int = 0
+    shares: int = 1
 
-    def __call__(
-        self, values: Mapping[str, np.ndarray], shape: tuple[int, ...], linear: bool
-    ) -> np.ndarray | None:
-        """The content in that shape, transposed in a Linear; None if it does not fit."""
+    def content(self, values: Mapping[str, np.ndarray]) -> np.ndarray | None:
+        """The content; None if it cannot be shared out evenly."""
         parts = [values[name] for name in self.arguments]
         whole = np.concatenate(parts, axis=-1) if len(parts) > 1 else parts[0]
-        if self.shares > 1:
-            if whole.shape[-1] % self.shares:
-                return None
-            whole = np.split(whole, self.shares, axis=-1)[self.share]
-        return _turned(whole, shape, linear)
+        if whole.shape[-1] % self.shares:
+            return None
+        return np.split(whole, self.shares, axis=-1)[self.share] if self.shares > 1 else whole
 
 
-def _turned(value: np.ndarray, shape: tuple[int, ...], linear: bool = False) -> np.ndarray | None:
-    """The value or its transpose, whichever has that shape; an `nn.Linear` holds the transpose."""
-    if value.shape == shape and not (linear and value.ndim == 2):
-        return value
-    return value.T if value.ndim == 2 and value.T.shape == shape else None
-
-
-def _by_name(parameters: Mapping[str, Any], form: ModuleForm) -> dict[str, _Block]:
+def _by_name(slots: Sequence[_Slot], form: ModuleForm) -> dict[str, _Block]:
     """For each parameter with a name that is known, what it holds."""
     arguments: dict[str, tuple[str, ...]] = {
         _plain(other): (name,) for name, held in form.held.items() for other in (name, *held.names)
     }
     arguments |= {_plain(name): tuple(held) for name, held in form.fused.items()}
     claims: dict[tuple[str, ...], list[str]] = {}
-    for name in parameters:
-        found = _claimed(name, arguments)
+    for slot in slots:
+        found = _claimed(slot.name, arguments)
         if found:
-            claims.setdefault(found, []).append(name)
+            claims.setdefault(found, []).append(slot.name)
     return {
         name: _Block(held, place, len(names))
         for held, names in claims.items()
@@ -98,8 +119,9 @@ def _by_name(parameters: Mapping[str, Any], form: ModuleForm) -> dict[str, _Bloc
 def _claimed(name: str, arguments: Mapping[str, tuple[str, ...]]) -> tuple[str, ...] | None:
     """What "heads.0.query.weight" holds: the first of its parts, from the last, that is known."""
     parts = name.split(".")
-    if _plain(parts[-1]) in arguments:
-        return arguments[_plain(parts[-1])]
+    for last in (".".join(parts[-2:]), parts[-1]):
+        if _plain(last) in arguments:
+            return arguments[_plain(last)]
     if _is_bias(name):
         return None
     for part in reversed(parts[:-1]):
@@ -110,28 +132,27 @@ def _claimed(name: str, arguments: Mapping[str, tuple[str, ...]]) -> tuple[str, 
 
 def _plain(name: str) -> str:
     """One name for "W_Q", "w_q" and "WQ_weight"."""
-    return re.sub(r"_?weight$", "", name.lower()).replace("_", "") or "weight"
+    return re.sub(r"[._]?weight$", "", name.lower()).replace("_", "") or "weight"
 
 
 def _by_shape(
-    parameters: Mapping[str, Any], known: Mapping[str, _Block], values: Mapping[str, np.ndarray]
+    slots: Sequence[_Slot], known: Mapping[str, _Block], values: Mapping[str, np.ndarray]
 ) -> dict[str, _Block]:
     """Parameters that are the only ones of a shape which only one argument has."""
     taken = {argument for block in known.values() for argument in block.arguments}
     left = [name for name in values if name not in taken]
-    unnamed = {name: tuple(each.shape) for name, each in parameters.items() if name not in known}
-    unnamed = {name: shape for name, shape in unnamed.items() if not _is_bias(name)}
-    found = {}
-    for name, shape in unnamed.items():
-        fitting = [each for each in left if _turned(values[each], shape) is not None]
-        rivals = [
-            other
-            for other, theirs in unnamed.items()
-            if len(fitting) == 1 and _turned(values[fitting[0]], theirs) is not None
-        ]
-        if len(fitting) == 1 and rivals == [name]:
-            found[name] = _Block((fitting[0],))
-    return found
+    fits = {
+        (slot.name, argument)
+        for slot in slots
+        for argument in left
+        if slot.turned(values[argument]) is not None
+    }
+    return {
+        name: _Block((argument,))
+        for name, argument in fits
+        if sum(name == other for other, _ in fits) == 1
+        and sum(argument == other for _, other in fits) == 1
+    }
 
 
 def _is_bias(name: str) -> bool:
@@ -139,14 +160,14 @@ def _is_bias(name: str) -> bool:
     return "bias" in last or last in ("b", "beta", "b_q", "b_k", "b_v", "b_o")
 
 
-def _unknown(module: Any, name: str, parameter: Any, values: Mapping[str, np.ndarray]) -> Failure:
+def _unknown(module: Any, slot: _Slot, values: Mapping[str, np.ndarray]) -> Failure:
     expected = ", ".join(f"{each} {value.shape}" for each, value in values.items())
     return failure(
         "signature",
         "cannot tell what the parameter {name} {shape} of {owner} holds; expected {expected}",
         "{owner} のパラメータ {name} {shape} が何を表すか分かりません。必要なもの: {expected}",
         owner=type(module).__name__,
-        name=name,
-        shape=str(tuple(parameter.shape)),
+        name=slot.name,
+        shape=str(slot.shape),
         expected=expected,
     )

@@ -1,4 +1,4 @@
-"""From what an answer returned to arrays by name, the names that `returned` gives the reference.
+"""From what a function returned to arrays by name: of an answer, and of the reference.
 
 The reference says what belongs where: an answer may return more, or wrap an array in a list, which
 is noticed. A dict becomes "cache.K" and "cache.V", a list of arrays "grads.0", "grads.1".
@@ -11,19 +11,18 @@ from typing import Any
 import numpy as np
 
 from clearformer.checking.record import Library
-from clearformer.checking.returned import holds_arrays
 from clearformer.checking.running.arrays import as_array, is_tensor
 
 LARGEST = 500_000
 """More numbers than this in one array are described, not kept."""
 
 
-class UnusableError(Exception):
+class UnusableError(ValueError):
     """What came instead of the values, in few words."""
 
 
 def flatten(
-    value: Any, returns: Sequence[str], *, like: Any, library: Library
+    value: Any, returns: Sequence[str], *, like: Any = None, library: Library | None = None
 ) -> tuple[dict[str, np.ndarray], str | None]:
     """The arrays of `value` by name, and what they were wrapped in if wrongly.
 
@@ -32,12 +31,13 @@ def flatten(
             tuple, list or dict in order. What comes after them is ignored.
         returns: the names, as in `Exercise.returns`.
         like: what the reference returned for the same arguments: says where a list or dict
-            belongs, and where an array.
+            belongs, and where an array. Not given, the value is the reference's own.
         library: in which the answer was called, so that arrays of another one are noticed.
 
     Raises:
         UnusableError: there are no such arrays in it.
     """
+    like = value if like is None else like
     gathered = _Gathered(library)
     parts = _parts(value, returns, like)
     likes = _parts(like, returns, None)
@@ -73,7 +73,7 @@ def _single(value: Any, like: Any) -> Any:
 class _Gathered:
     """The arrays that have been found."""
 
-    def __init__(self, library: Library):
+    def __init__(self, library: Library | None):
         self.library = library
         self.found: dict[str, np.ndarray] = {}
         self.foreign: str | None = None
@@ -109,8 +109,10 @@ class _Gathered:
     def _array(self, value: Any, may_be_list: bool) -> np.ndarray:
         array = as_array(value)
         if array is not None:
-            if is_tensor(value) if self.library == "numpy" else isinstance(value, np.ndarray):
-                self._note(value, array.ndim == 0 and self.library == "torch")
+            if self.library == "numpy" and is_tensor(value):
+                self._note(value)
+            elif self.library == "torch" and isinstance(value, np.ndarray):
+                self._note(value, array.ndim == 0)
             return array
         if isinstance(value, bool | int | float | complex):
             return np.asarray(value)
@@ -127,6 +129,11 @@ class _Gathered:
     def _note(self, value: Any, fine: bool = False) -> None:
         if not fine and self.foreign is None:
             self.foreign = described(value)
+
+
+def holds_arrays(value: Any) -> bool:
+    """Whether it is a list or tuple of several arrays; one of numbers stands for an array."""
+    return isinstance(value, list | tuple) and any(hasattr(each, "shape") for each in value)
 
 
 def _from_list(value: list[Any] | tuple[Any, ...]) -> np.ndarray:

@@ -4,6 +4,7 @@ import copy
 import inspect
 import types
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from clearformer.checking.exercise import Exercise
@@ -18,6 +19,9 @@ from clearformer.checking.running.frames import home
 
 LONGEST_MAKING = 2.0
 """Seconds that making the first module may take."""
+
+CONFIGURATIONS = ("config", "cfg", "conf", "args", "hparams")
+"""Names of one parameter that holds all sizes."""
 
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -138,6 +142,8 @@ class ModuleAnswer:
         for name in unnamed:
             if "drop" in name.lower():
                 named[name] = 0.0
+            elif name.lower() in CONFIGURATIONS:
+                named[name] = SimpleNamespace(**_configuration(known, sizes, options))
             elif left:
                 named[name] = left.pop(0)
             else:
@@ -170,6 +176,14 @@ def _constructor(kind: type) -> Sequence[inspect.Parameter]:
     except (ValueError, TypeError):
         return ()
     return [each for each in parameters if each.kind not in _VARIABLE]
+
+
+def _configuration(
+    known: Mapping[str, str], sizes: Mapping[str, int], options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """All sizes under all their names, and what else is often asked for."""
+    named = {name: sizes[size] for name, size in known.items()}
+    return {"dropout": 0.0, "bias": True, **options, **named}
 
 
 def _constructor_names(kind: type) -> list[str]:

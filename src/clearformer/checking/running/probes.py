@@ -32,10 +32,10 @@ def all_probes(exercise: Exercise, style: Style) -> list[Probe]:
     """
     given = list(exercise.probes())
     taken = {probe.name for probe in given}
-    base = next(probe for probe in given if probe.role == "main")
+    base = next(probe for probe in given if probe.role == "main" and not probe.batched)
     probes = given + [probe for probe in _made(exercise, base, style) if probe.name not in taken]
     if style.batched:
-        probes = [_batched(exercise, probe) for probe in probes]
+        probes = [each if each.batched else _batched(exercise, each) for each in probes]
     if style.library == "torch":
         probes = [_with(probe, _rounded) for probe in probes]
     return sorted(probes, key=lambda probe: ("main", "stress", "clue").index(probe.role))
