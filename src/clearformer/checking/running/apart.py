@@ -69,10 +69,14 @@ def _has_torch(source: str) -> bool:
     return any(name.split(".")[0] == "torch" for name in names)
 
 
-def prepared(file: Path) -> Process:
-    """A process for `try_apart` that loads what `file` will need while something else is done."""
+def prepared(file: Path) -> Process | None:
+    """A process for `try_apart` that loads what `file` will need while something else is done.
+
+    None if the file cannot be read, for which no process is needed. Who does not hand it to
+    `try_apart` has to `end` it.
+    """
     source = read_source(file)
-    return Process(torch=isinstance(source, str) and _has_torch(source))
+    return Process(torch=_has_torch(source)) if isinstance(source, str) else None
 
 
 @dataclass

@@ -54,6 +54,7 @@ class Process:
             env=_environment(),
             start_new_session=True,
         )
+        self.ended = False
         self.printed = _Printed(_open(self.popen.stderr))
         self.messages: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
         self.listener = threading.Thread(target=self._listen, daemon=True)
@@ -97,7 +98,10 @@ class Process:
             self.messages.put(("garbage", None))
 
     def end(self) -> None:
-        """Ends the process and all that it started in its group."""
+        """Ends the process and all that it started in its group; again does nothing."""
+        if self.ended:
+            return
+        self.ended = True
         try:
             if hasattr(os, "killpg"):
                 os.killpg(self.popen.pid, signal.SIGKILL)
