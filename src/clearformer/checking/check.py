@@ -12,9 +12,10 @@ from clearformer.checking.judging import judge
 from clearformer.checking.picture import picture_of
 from clearformer.checking.record import Record
 from clearformer.checking.rendering import text_of
-from clearformer.checking.running.apart import try_apart
+from clearformer.checking.running.apart import prepared, try_apart
 from clearformer.checking.running.here import try_here
 from clearformer.checking.running.probes import all_probes
+from clearformer.checking.running.process import Process
 from clearformer.checking.verdict import Verdict
 from clearformer.checking.words import LANGUAGES
 from clearformer.errors import ConfigurationError
@@ -105,6 +106,7 @@ def check_file(
     language: str = "en",
     hint: int = 0,
     seconds: float = 10,
+    process: Process | None = None,
 ) -> Check:
     """Judges a function of a file in a process of its own, with limits of time, memory and output.
 
@@ -115,13 +117,19 @@ def check_file(
         language: of what is said, en or ja.
         hint: as in `check`.
         seconds: the whole may take.
+        process: one that `prepared` gave for this file, to save the time that loading takes.
 
     Raises:
         ConfigurationError: no such exercise, language or hint.
     """
     require(language, hint)
-    chosen = find(exercise)
-    record = try_apart(Path(file), function, exercise, seconds=seconds)
+    process = process or prepared(Path(file))  # loads while the exercise is read
+    try:
+        chosen = find(exercise)
+        record = try_apart(Path(file), function, exercise, seconds=seconds, process=process)
+    finally:
+        if process:
+            process.end()
     return Check(_judged(chosen, record), language, hint)
 
 

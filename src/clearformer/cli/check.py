@@ -172,16 +172,24 @@ def _parted(file: str) -> tuple[Path, str | None]:
 
 
 def _watch(exercise: str, path: Path, show: bool, options: dict[str, Any]) -> None:
-    """Judges now and after every change, until Ctrl-C."""
+    """Judges now and after every change, until Ctrl-C; the next process loads meanwhile."""
+    from clearformer.checking.running.apart import prepared
+
     before: object = None
-    while True:
-        now = _stamp(path)
-        if now != before:
-            before = now
-            if on_terminal():
-                click.clear()
-            _show(_judged(exercise, path, options), show)
-        time.sleep(LOOK_EVERY)
+    ready = None
+    try:
+        while True:
+            now = _stamp(path)
+            if now != before:
+                before = now
+                if on_terminal():
+                    click.clear()
+                _show(_judged(exercise, path, {**options, "process": ready}), show)
+                ready = prepared(path)
+            time.sleep(LOOK_EVERY)
+    finally:
+        if ready:
+            ready.end()
 
 
 def _stamp(path: Path) -> object:
