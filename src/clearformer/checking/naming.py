@@ -16,7 +16,7 @@ from clearformer.checking.agreement import Arrays, Tolerance, agree
 from clearformer.checking.exercise import Case, Change, Exercise, Fit, Mistake, Step, Variant
 from clearformer.checking.probe import Probe
 from clearformer.checking.record import Outcome
-from clearformer.checking.returned import arrays
+from clearformer.checking.running.flatten import flatten
 
 Result = Arrays | None
 """What a version gave on a probe; None where it raised."""
@@ -85,7 +85,7 @@ class Versions:
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
                 value = version(**deepcopy(dict(probe.arguments)))
-            return arrays(value, self.exercise.returns)
+            return flatten(value, self.exercise.returns)[0]
         except (ValueError, IndexError, TypeError, ArithmeticError, KeyError, AttributeError):
             return None  # a mistake that crashes on this probe, as the learner's may
 

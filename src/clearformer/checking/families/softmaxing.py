@@ -1,12 +1,12 @@
 """Slips in turning scores into weights: the step `weights(scores)`, along the last axis."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from clearformer.checking.exercise import Case, Mistake
+from clearformer.checking.exercise import Case, Mistake, Step
 from clearformer.checking.words import Words
 
 
@@ -18,6 +18,16 @@ def softmax(scores: Any, axis: int | None = -1) -> Any:
 def shares(raised: Any, axis: int | None = -1) -> Any:
     """Divided by the sum along `axis`."""
     return raised / raised.sum(axis, keepdims=True)
+
+
+def _over(axes: Sequence[int | None]) -> list[Step]:
+    """Along each of the wrong axes; the maximum may still be that of the row."""
+    whole = [partial(softmax, axis=axis) for axis in axes]
+    return [*whole, *(partial(_rows_lowered, axis=axis) for axis in axes)]
+
+
+def _rows_lowered(scores: Any, axis: int | None) -> Any:
+    return shares(np.exp(scores - scores.max(-1, keepdims=True)), axis)
 
 
 def _without_keepdims(scores: Any) -> Any:
@@ -54,7 +64,7 @@ SOFTMAXING = (
     *(
         Mistake(
             "softmax-axis0",
-            {"weights": partial(softmax, axis=axis)},
+            {"weights": step},
             found=Words(
                 "softmax taken down the columns (axis 0 instead of the last axis)",
                 "列方向 (最後の軸ではなく axis 0) にソフトマックスを取っています",
@@ -71,22 +81,25 @@ SOFTMAXING = (
             code="e / e.sum(axis=-1, keepdims=True)",
             evidence=sums,
         )
-        for axis in (0, -2)
+        for step in _over((0, -2))
     ),
-    Mistake(
-        "softmax-whole",
-        {"weights": lambda scores: softmax(scores, None)},
-        found=Words(
-            "one sum over the whole array (no axis given)",
-            "配列全体で 1 つの和を取っています (軸の指定がありません)",
-        ),
-        why=ROWS,
-        ask=Words(
-            "how many sums does a table of 3 rows need?", "3 行の表には和がいくつ要りますか。"
-        ),
-        fix=Words("sum over the last axis only.", "最後の軸だけで和を取ってください。"),
-        code="e / e.sum(axis=-1, keepdims=True)",
-        evidence=sums,
+    *(
+        Mistake(
+            "softmax-whole",
+            {"weights": step},
+            found=Words(
+                "one sum over the whole array (no axis given)",
+                "配列全体で 1 つの和を取っています (軸の指定がありません)",
+            ),
+            why=ROWS,
+            ask=Words(
+                "how many sums does a table of 3 rows need?", "3 行の表には和がいくつ要りますか。"
+            ),
+            fix=Words("sum over the last axis only.", "最後の軸だけで和を取ってください。"),
+            code="e / e.sum(axis=-1, keepdims=True)",
+            evidence=sums,
+        )
+        for step in _over((None,))
     ),
     Mistake(
         "softmax-keepdims",
