@@ -37,8 +37,8 @@ BOTH = Words(
 )
 MORE = Words("more: --hint {next}", "ヒント: --hint {next}")
 NOT_CALLED = Words(
-    "Not judged: {inputs} of the inputs, because your function lacks the parameter they need.",
-    "{inputs} 個の入力は、必要な引数が関数にないため判定していません。",
+    "Not judged: {inputs} of the inputs, because your answer does not take what they need.",
+    "{inputs} 個の入力は、必要なものを受け取れないため判定していません。",
 )
 
 
@@ -117,7 +117,9 @@ def _beside(findings: Sequence[Finding], *, with_why: bool) -> Iterator[Words]:
 
 
 def _not_called(verdict: Verdict) -> Iterator[Words]:
-    count = sum(each.skipped for each in verdict.record.outcomes.values())
+    outcomes = verdict.record.outcomes
+    main = [each.name for each in verdict.exercise.probes() if each.role == "main"]
+    count = sum(outcomes[name].skipped for name in main if name in outcomes)
     if count and verdict.kind != "failed":
         yield NOT_CALLED.about(inputs=count)
 

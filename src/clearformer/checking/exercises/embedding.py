@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.checking.exercise import Exercise, Mistake, Variant
+from clearformer.checking.families.modules import TABLE
 from clearformer.checking.probe import Probe, normal
 from clearformer.checking.words import Words
 
@@ -49,6 +50,7 @@ EXERCISE = Exercise(
     },
     probes=probes,
     batched=("ids",),
+    module=TABLE,
     variants=(
         Variant(
             "embed-scale",

@@ -6,6 +6,7 @@ from typing import Any
 
 from clearformer.checking.exercise import Exercise, Mistake
 from clearformer.checking.families.activating import ACTIVATING, TANH, gelu, relu
+from clearformer.checking.families.modules import TWO_LAYERS
 from clearformer.checking.probe import Probe, normal
 from clearformer.checking.words import Words
 
@@ -73,6 +74,7 @@ EXERCISE = Exercise(
     },
     probes=probes,
     batched=("x",),
+    module=TWO_LAYERS,
     variants=(TANH,),
     mistakes=(
         *(replace(each, evidence=None) for each in ACTIVATING),

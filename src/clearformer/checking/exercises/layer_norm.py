@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.checking.exercise import Exercise
+from clearformer.checking.families.modules import NORM
 from clearformer.checking.families.normalising import (
     GAIN_AND_SHIFT,
     SHOWN,
@@ -77,4 +78,5 @@ EXERCISE = Exercise(
     },
     probes=probes,
     mistakes=(*SPREADING, *GAIN_AND_SHIFT),
+    module=NORM,
 )

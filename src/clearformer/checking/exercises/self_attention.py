@@ -7,6 +7,7 @@ import numpy as np
 
 from clearformer.checking.exercise import Exercise, Mistake
 from clearformer.checking.families.masking import MASK_TIES, MASKING, hidden, kept
+from clearformer.checking.families.modules import ONE_HEAD
 from clearformer.checking.families.projecting import PROJECTING, mixed, products, project
 from clearformer.checking.families.scaling import SCALE_TIES, SCALING, scaled
 from clearformer.checking.families.softmaxing import SOFTMAXING, softmax
@@ -40,12 +41,14 @@ def probes() -> Sequence[Probe]:
     square = {name: normal(seed, 6, 6, scale=0.5) for seed, name in enumerate(_NAMES, 31)}
     shown = {"W_Q": normal(41, 5, 3), "W_K": normal(42, 5, 3), "W_V": np.eye(5)}
     return (
-        Probe("5 tokens", {"X": normal(11, 5, 7), **_weights(12, 7, 3, 4)}),
+        Probe("5 tokens", {"X": normal(11, 5, 7), **_weights(12, 7, 4, 4)}),
+        Probe("6 tokens", {"X": normal(81, 6, 8), **_weights(82, 8, 3, 3), "masked": False}),
+        Probe("4 tokens", {"X": normal(91, 4, 7), **_weights(92, 7, 3, 5)}),
         Probe("weights of 5 tokens", {"X": np.eye(5), **shown}),
         Probe("all seen", {"X": normal(15, 4, 8), **_weights(16, 8, 5, 3), "masked": False}),
         Probe("weights, all seen", {"X": np.eye(5), **shown, "masked": False}),
         Probe("square weights", {"X": normal(21, 4, 6), **square}),
-        Probe("as many tokens as width", {"X": normal(71, 4, 6), **_weights(72, 6, 4, 5)}),
+        Probe("as many tokens as width", {"X": normal(71, 4, 6), **_weights(72, 6, 4, 4)}),
         Probe("9 tokens", {"X": normal(51, 9, 6), **_weights(52, 6, 4, 5)}),
         Probe(
             "scores of 1,000",
@@ -109,6 +112,7 @@ EXERCISE = Exercise(
     mistakes=(*PROJECTING, *SCALING, SCALE_AFTER, *MASKING, *SOFTMAXING),
     ties=(*SCALE_TIES, *MASK_TIES),
     batched=("X",),
+    module=ONE_HEAD,
     synonyms={"masked": ("mask", "causal", "is_causal", "use_mask")},
     unrepeatable="dropout-in-eval",
 )

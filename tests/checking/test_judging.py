@@ -1,0 +1,161 @@
+"""What is said of an answer: fewest changes first, ties as ties, never a name without proof."""
+
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from checking.trying import verdict_of
+from clearformer.checking.catalogue import every, find
+from clearformer.checking.document import document_of
+from clearformer.checking.picture import picture_of
+from clearformer.checking.rendering import MOST_LINES, text_of
+from clearformer.explanation.lines import cell_width
+
+ATTENTION = find("self_attention")
+
+
+def changed(*keys):
+    return ATTENTION.version(*(ATTENTION.mistake(key).change for key in keys))
+
+
+PAIRS = [
+    ("k-from-W_Q", "no-scale"),
+    ("v-from-W_K", "mask-peek"),
+    ("scale-d-model", "softmax-axis0"),
+    ("mask-ignored", "weights-transposed"),
+    ("qk-swapped", "scale-multiplied"),
+]
+
+
+@pytest.mark.parametrize("keys", PAIRS, ids="+".join)
+def test_two_mistakes_are_both_named(keys):
+    verdict = verdict_of(changed(*keys), ATTENTION)
+    assert set(keys) <= set(verdict.mistakes)
+    assert verdict.kind == "wrong"
+
+
+def test_what_computes_the_same_is_shown_as_a_tie():
+    verdict = verdict_of(changed("scale-twice"), ATTENTION)
+    keys = [[change.key for change in each] for each in verdict.alternatives]
+    assert sorted(keys) == [["scale-not-sqrt"], ["scale-twice"]]
+
+
+def test_one_mistake_is_preferred_to_two():
+    verdict = verdict_of(changed("no-scale"), ATTENTION)
+    assert verdict.mistakes == ["no-scale"]
+
+
+def odd_scale(X, W_Q, W_K, W_V, masked=True):
+    S = (X @ W_Q) @ (X @ W_K).T / W_Q.shape[1] ** 0.4
+    if masked:
+        S = np.where(np.tri(len(S), dtype=bool), S, -np.inf)
+    E = np.exp(S - S.max(1, keepdims=True))
+    return E / E.sum(1, keepdims=True) @ (X @ W_V)
+
+
+def noise(X, W_Q, W_K, W_V, masked=True):
+    return np.random.default_rng(0).normal(size=(len(X), W_V.shape[1]))
+
+
+def forgets_keys(X, W_Q, W_K, W_V, masked=True):
+    return np.tanh(X @ W_Q).sum(-1, keepdims=True) * (X @ W_V)
+
+
+def all_nan(X, W_Q, W_K, W_V, masked=True):
+    return np.full((len(X), W_V.shape[1]), np.nan)
+
+
+def zeros(X, W_Q, W_K, W_V, masked=True):
+    return np.zeros((len(X), W_V.shape[1]))
+
+
+@pytest.mark.parametrize("answer", [odd_scale, noise, forgets_keys, all_nan, zeros])
+def test_an_unknown_mistake_gets_no_name_but_a_place(answer):
+    verdict = verdict_of(answer, ATTENTION)
+    assert (verdict.kind, verdict.mistakes) == ("wrong", [])
+    assert len(verdict.findings) > 1
+
+
+def test_an_argument_that_is_never_used_is_told():
+    assert "W_K" in text_of(verdict_of(forgets_keys, ATTENTION))
+
+
+def test_dropout_left_on_is_told_by_two_calls_that_differ():
+    def with_dropout(X, W_Q, W_K, W_V, masked=True):
+        right = ATTENTION.version()(X, W_Q, W_K, W_V, masked)
+        return right * (np.random.random(right.shape) > 0.5) * 2  # noqa: NPY002
+
+    verdict = verdict_of(with_dropout, ATTENTION)
+    assert (verdict.kind, verdict.mistakes) == ("wrong", ["dropout-in-eval"])
+
+
+def test_writing_into_an_argument_is_said_beside_a_right_verdict():
+    def in_place(x):
+        x -= x.max(-1, keepdims=True)
+        np.exp(x, out=x)
+        x /= x.sum(-1, keepdims=True)
+        return x
+
+    verdict = verdict_of(in_place, find("softmax"))
+    assert (verdict.kind, verdict.mistakes) == ("right", ["inplace-input"])
+    assert "x -= x.max" in text_of(verdict)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda x: None,
+        lambda x: "softmax",
+        lambda x: [[1.0]],
+        lambda x: find("softmax").version()(x).tolist(),
+        lambda x: find("softmax").version()(x).astype(object),
+        lambda x: find("softmax").version()(x)[None],
+        lambda x: print,
+    ],
+    ids=["None", "text", "list", "right list", "objects", "extra axis", "function"],
+)
+def test_what_is_no_array_of_the_right_shape_is_never_right(answer):
+    assert verdict_of(answer, find("softmax")).kind == "wrong"
+
+
+def test_an_exception_everywhere_could_not_be_judged():
+    def broken(x):
+        return x @ x @ np.zeros(1000)
+
+    verdict = verdict_of(broken, find("softmax"))
+    assert (verdict.kind, verdict.status) == ("failed", 2)
+    assert "x @ x @ np.zeros(1000)" in text_of(verdict)
+
+
+@pytest.mark.parametrize("exercise", every(), ids=lambda exercise: exercise.name)
+def test_the_text_of_every_mistake_is_short_in_both_languages(exercise):
+    for mistake in exercise.mistakes:
+        words = (mistake.found, mistake.why, mistake.ask, mistake.fix)
+        assert all(each.en and each.ja for each in words), mistake.key
+        assert all(cell_width(text) <= 130 for each in words for text in each), mistake.key
+
+
+@pytest.mark.parametrize("keys", [("softmax-axis0",), ("scale-twice",), *combinations(PAIRS[0], 2)])
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_a_verdict_is_at_most_twelve_lines_and_a_document(keys, language):
+    verdict = verdict_of(changed(*keys), ATTENTION)
+    for hint in range(4):
+        lines = text_of(verdict, language, hint).splitlines()
+        assert len(lines) <= MOST_LINES
+        assert all(cell_width(line) <= 100 for line in lines)
+    json.dumps(document_of(verdict, language), allow_nan=False)
+    assert "<table" in picture_of(verdict, "", language)
+
+
+def test_every_exercise_states_its_task_in_both_languages_and_stays_within_the_line():
+    for exercise in every():
+        for text in (*exercise.task, *exercise.title):
+            assert all(cell_width(line) <= 100 for line in text.splitlines()), exercise.name
+
+
+def test_every_exercise_is_found_by_its_own_name():
+    names = [exercise.name for exercise in every()]
+    assert len(names) == len(set(names))
+    assert all(find(name).name == name for name in names)
