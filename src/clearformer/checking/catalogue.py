@@ -36,7 +36,13 @@ NAMES = (
     "token_losses",
     "cross_entropy",
     "padded_cross_entropy",
+    "cross_entropy_gradient",
     "perplexity",
+    "temperature",
+    "top_k",
+    "top_p",
+    "get_batch",
+    "split_windows",
 )
 """Each lives in the module of its name under `exercises`."""
 
