@@ -6,7 +6,7 @@ from clearformer.checking.agreement import Tolerance, agree, tolerance_of
 from clearformer.checking.contract import error
 from clearformer.checking.differences import largest
 from clearformer.checking.exercise import Case, Change, Mistake
-from clearformer.checking.naming import Tried, Versions
+from clearformer.checking.naming import Tried, Versions, alike
 from clearformer.checking.probe import Probe
 from clearformer.checking.record import Record
 from clearformer.checking.verdict import Finding
@@ -69,25 +69,52 @@ def _hard(
     changes: Sequence[Change],
     tolerance: Tolerance,
 ) -> Iterator[Finding]:
-    """What goes wrong on hard inputs: by its name where one explains it, else input by input."""
+    """What goes wrong on hard inputs: by its name where one explains it, else input by input.
+
+    Several things may be wrong at once. A mistake is named for the inputs that it changes, if the
+    answer gives on all of these what the mistake gives.
+    """
     tried = []
     for probe in probes:
         outcome = record.outcomes.get(probe.name)
         each = Tried.of(probe, outcome, _loosest(outcome.values, tolerance)) if outcome else None
         tried += [each] if each else []
     wrong = [each for each in tried if not _is_right(each, versions, changes)]
-    if not wrong:
-        return
-    known = [
-        each
-        for each in versions.exercise.mistakes
-        if each.beside and versions.explains(tried, *changes, each)
-    ]
-    if known:
-        yield _named(known[0], wrong, versions, changes)
-        return
+    known = [each for each in versions.exercise.mistakes if each.beside] if wrong else []
+    while wrong:
+        covers = [(_covered(each, tried, wrong, versions, changes), each) for each in known]
+        covered, mistake = max(covers, key=lambda each: len(each[0]), default=((), None))
+        if mistake is None or not covered:
+            break
+        yield _named(mistake, covered, versions, changes)
+        wrong = [each for each in wrong if each not in covered]
     for each in wrong[:2]:
         yield _unnamed(each, versions, changes)
+
+
+def _covered(
+    mistake: Mistake,
+    tried: Sequence[Tried],
+    wrong: Sequence[Tried],
+    versions: Versions,
+    changes: Sequence[Change],
+) -> list[Tried]:
+    """Those of `wrong` that the mistake explains; none where it should show and does not."""
+    shows = [each for each in tried if not _alike(each, versions, (*changes, mistake), changes)]
+    if not all(
+        alike(each.mine, versions.result(each.probe, *changes, mistake), each.tolerance)
+        for each in shows
+    ):
+        return []
+    return [each for each in wrong if any(each is other for other in shows)]
+
+
+def _alike(
+    each: Tried, versions: Versions, some: Sequence[Change], others: Sequence[Change]
+) -> bool:
+    """Whether two sets of changes give the same on one input."""
+    one, other = (versions.result(each.probe, *changes) for changes in (some, others))
+    return alike(one, other, each.tolerance)
 
 
 def _loosest(values: object, tolerance: Tolerance) -> Tolerance:

@@ -73,10 +73,10 @@ class Versions:
         makes_difference, gives_values = False, False
         for each in tried:
             theirs = self.result(each.probe, *changes)
-            if not _alike(each.mine, theirs, each.tolerance):
+            if not alike(each.mine, theirs, each.tolerance):
                 return False
             right = self.result(each.probe)
-            makes_difference |= not _alike(theirs, right, each.tolerance)
+            makes_difference |= not alike(theirs, right, each.tolerance)
             gives_values |= theirs is not None
         return (makes_difference and gives_values) or not changes
 
@@ -139,7 +139,8 @@ def _fit(one: Change, other: Change) -> bool:
     return not set(one.change) & set(other.change)
 
 
-def _alike(one: Result, other: Result, tolerance: Tolerance) -> bool:
+def alike(one: Result, other: Result, tolerance: Tolerance) -> bool:
+    """Whether two results are the same; raising is only like raising."""
     if one is None or other is None:
         return one is other
     return agree(one, other, tolerance)
