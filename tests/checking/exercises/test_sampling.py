@@ -15,15 +15,15 @@ def test_the_references_are_what_the_library_draws_from(rng):
     for size in (4, 9, 30):
         logits = rng.normal(0, 2, size)
         share = np.exp(logits) / np.exp(logits).sum()
-        for T in (0, 0.3, 1, 2.5):
+        for T in (0.0, 0.3, 1.0, 2.5):
             mine = TEMPERATURE.version()(logits, T)
             assert np.allclose(mine, probabilities(logits, Sampling(T)), 1e-12)
         for k in (1, 3, size):
             mine = TOP_K.version()(logits, k)
-            assert np.allclose(mine, probabilities(logits, Sampling(1, top_k=k)), 1e-12)
+            assert np.allclose(mine, probabilities(logits, Sampling(1.0, top_k=k)), 1e-12)
         for p in (0.2, 0.7, 1.0):
             mine = TOP_P.version()(share, p)
-            assert np.allclose(mine, probabilities(logits, Sampling(1, top_p=p)), 1e-12)
+            assert np.allclose(mine, probabilities(logits, Sampling(1.0, top_p=p)), 1e-12)
 
 
 def test_the_references_take_batch_axes(rng):
@@ -115,6 +115,15 @@ def test_right_answers_in_other_styles_are_right(answer, exercise):
 def test_nan_at_temperature_0_is_told_beside_the_verdict():
     verdict = verdict_of(lambda logits, T: softmax(logits / T), TEMPERATURE)
     assert (verdict.kind, verdict.mistakes) == ("right", ["temp-zero"])
+
+
+def test_two_things_beside_one_verdict_both_get_their_name():
+    def bare(logits, T):
+        raised = np.exp(logits / T)
+        return raised / raised.sum(-1, keepdims=True)
+
+    verdict = verdict_of(bare, TEMPERATURE)
+    assert (verdict.kind, set(verdict.mistakes)) == ("right", {"softmax-no-max", "temp-zero"})
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 
 from clearformer.checking.exercise import Case, Exercise, Mistake
 from clearformer.checking.families.sampling import LAST, TWICE
-from clearformer.checking.families.softmaxing import softmax
+from clearformer.checking.families.softmaxing import shares, softmax
 from clearformer.checking.probe import Probe, normal
 from clearformer.checking.words import Words
 
@@ -181,9 +181,15 @@ EXERCISE = Exercise(
             _largest,
         ),
         *LAST,
-        _zero(
-            lambda logits: np.full(logits.shape, np.nan),
-            Words("T = 0 gives NaN: a division by 0", "T = 0 で NaN になります (0 での割り算)"),
+        *(
+            _zero(
+                cold,
+                Words("T = 0 gives NaN: a division by 0", "T = 0 で NaN になります (0 での割り算)"),
+            )
+            for cold in (
+                lambda logits: np.full(logits.shape, np.nan),
+                lambda logits: shares(np.exp(logits / 0.0)),
+            )
         ),
         _zero(
             softmax,
