@@ -43,6 +43,13 @@ NAMES = (
     "top_p",
     "get_batch",
     "split_windows",
+    "clip_gradients",
+    "adam_step",
+    "adamw_step",
+    "learning_rate",
+    "gradient_descent",
+    "tied_gradient",
+    "truncated_bptt",
 )
 """Each lives in the module of its name under `exercises`."""
 
