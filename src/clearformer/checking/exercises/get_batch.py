@@ -53,10 +53,10 @@ def _of(name: str, data: Any, starts: Sequence[int], block_size: int, **more: An
 
 def _row(cases: Mapping[str, Case]) -> Words | None:
     mine = cases["numbers in order"].mine
-    x, y = (", ".join(str(int(each)) for each in np.ravel(mine[name])[:4]) for name in "xy")
+    x, y = (", ".join(str(int(each)) for each in np.ravel(mine[name][0])) for name in "xy")
     return Words(
-        f"with data 10, 11, 12, … and start 2 you give x = {x} and y = {y}.",
-        f"data が 10, 11, 12, … で開始位置 2 のとき x = {x}、y = {y} です。",
+        f"with data 10, 11, 12, … and start 2 you give x[0] = {x} and y[0] = {y}.",
+        f"data が 10, 11, 12, … で開始位置 2 のとき x[0] = {x}、y[0] = {y} です。",
     )
 
 

@@ -17,7 +17,7 @@ from clearformer.checking.families.padding_out import (
     denominator,
     real,
 )
-from clearformer.checking.families.sentences import sentences
+from clearformer.checking.families.sentences import sentences, uniform
 from clearformer.checking.probe import Probe
 from clearformer.checking.words import Words
 
@@ -56,7 +56,7 @@ EXERCISE = Exercise(
         *PICKING,
         *RESHAPING,
         *REAL,
-        denominator("ce-padding-denominator"),
+        denominator("ce-padding-denominator", uniform),
         Mistake(
             "ce-mean-of-means",
             {"averaged": lambda losses, real: by_row(losses, real).mean()},
@@ -77,6 +77,7 @@ EXERCISE = Exercise(
             ),
             ALL_TOGETHER,
             MASK,
+            uniform,
         ),
     ),
     returns=("loss",),

@@ -1,11 +1,11 @@
 """Perplexity: among how many tokens the model seems to choose."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from clearformer.checking.exercise import Case, Exercise, Mistake
+from clearformer.checking.exercise import Exercise, Mistake
 from clearformer.checking.families.losing import LOGGING, PICKING, RESHAPING, logs, picked, rows
 from clearformer.checking.families.padding_out import (
     ALL_TOGETHER,
@@ -19,7 +19,7 @@ from clearformer.checking.families.padding_out import (
     denominator,
     real,
 )
-from clearformer.checking.families.sentences import UNIFORM, sentences
+from clearformer.checking.families.sentences import sentences, uniform
 from clearformer.checking.probe import Probe
 from clearformer.checking.words import Words
 
@@ -36,14 +36,6 @@ def probes() -> Sequence[Probe]:
     return sentences()
 
 
-def _uniform(cases: Mapping[str, Case]) -> Words | None:
-    mine = float(cases[UNIFORM].mine["perplexity"])
-    return Words(
-        f"with 6 tokens all alike your result is {mine:.3f}; it should be 6.",
-        f"6 語がすべて同じ確率のとき、結果は {mine:.3f} です (正しくは 6)。",
-    )
-
-
 CHOICE = Words(
     "a model that finds V tokens equally likely has perplexity V.",
     "V 個の語を同じ確率と見るモデルのパープレキシティは V です。",
@@ -56,7 +48,7 @@ EXP = "np.exp(mean_loss)"
 
 
 def _power(key: str, power: Any, found: Words, fix: Words) -> Mistake:
-    return Mistake(key, {"power": power}, found, CHOICE, UNIFORM_ASK, fix, EXP, _uniform)
+    return Mistake(key, {"power": power}, found, CHOICE, UNIFORM_ASK, fix, EXP, uniform)
 
 
 SAME_BASE = Words(
@@ -92,7 +84,7 @@ EXERCISE = Exercise(
         *PICKING,
         *RESHAPING,
         *REAL,
-        denominator("ppl-padding-denominator"),
+        denominator("ppl-padding-denominator", uniform),
         Mistake(
             "ppl-mean-of-means",
             {"averaged": lambda losses, real: by_row(losses, real).mean()},
@@ -149,7 +141,7 @@ EXERCISE = Exercise(
             UNIFORM_ASK,
             ALL_TOGETHER,
             f"np.exp({MASK})",
-            _uniform,
+            uniform,
         ),
         _power(
             "ppl-base",

@@ -62,6 +62,8 @@ def _of(name: str, seed: int, ids: Sequence[int], V: int, C: int) -> Probe:
 def _unused_rows(cases: Mapping[str, Case]) -> Words | None:
     mine = cases["4 tokens"].mine["d_table"]
     empty = int((np.abs(mine) < 1e-9).all(-1).sum())
+    if not empty:
+        return None
     return Words(
         f"with ids 2, 0, 2, 5 of 6, {empty} rows of your gradient are 0; expected none.",
         f"6 語のうち 2, 0, 2, 5 が来たとき、勾配の {empty} 行が 0 です (正しくは 0 行)。",

@@ -58,9 +58,11 @@ def _of(name: str, logits: Any, k: int, **more: Any) -> Probe:
 def _left(cases: Mapping[str, Case]) -> Words | None:
     mine = cases["2 of 5, all below 0"].mine["output"]
     count, total = int((mine > 0).sum()), float(mine.sum())
+    if count == 2 and np.isclose(total, 1):
+        return None
     return Words(
-        f"with k = 2 you leave {count} tokens, and together they have {total:.3f}.",
-        f"k = 2 で {count} 語が残り、合計の確率は {total:.3f} です。",
+        f"tokens left with k = 2: {count}; together they have {total:.3f}.",
+        f"k = 2 で残った語: {count}、その確率の合計: {total:.3f}。",
     )
 
 

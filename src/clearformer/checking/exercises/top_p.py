@@ -79,11 +79,24 @@ def _one_more(total: Any, ranked: Any, p: Any) -> Any:
 
 
 def _left(cases: Mapping[str, Case]) -> Words | None:
-    mine = cases["two reach 0.9"].mine["output"]
+    mine, right = (getattr(cases["two reach 0.9"], which)["output"] for which in ("mine", "right"))
+    if np.allclose(mine, right, atol=1e-5):
+        return _kept_of_all(cases)
     shown = ", ".join(f"{value:.3f}" for value in mine)
     return Words(
         f"of 0.09, 0.5, 0.41 with p = 0.9 you make {shown}; expected 0, 0.549, 0.451.",
         f"0.09, 0.5, 0.41 で p = 0.9 のとき {shown} です。正しくは 0, 0.549, 0.451。",
+    )
+
+
+def _kept_of_all(cases: Mapping[str, Case]) -> Words | None:
+    mine = cases["p = 1"].mine["output"]
+    count = int((mine > 0).sum())
+    if count == mine.size:
+        return None
+    return Words(
+        f"with p = 1 you keep {count} of {mine.size} tokens; expected all.",
+        f"p = 1 で {mine.size} 語のうち {count} 語しか残っていません (正しくは全部)。",
     )
 
 

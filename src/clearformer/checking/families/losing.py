@@ -51,7 +51,7 @@ def _recut(logits: Any) -> Any:
     return rows(logits.reshape(*lead, V, T).swapaxes(-1, -2))
 
 
-def _one_number(name: str, says: Callable[[float, float], Words]) -> Evidence:
+def one_number(name: str, says: Callable[[float, float], Words | None]) -> Evidence:
     """Evidence from the single number that the case `name` gave, mine and right."""
 
     def look(cases: Mapping[str, Case]) -> Words | None:
@@ -104,7 +104,7 @@ LOGGING = (
         ),
         Words("give the logits themselves to the loss.", "logits をそのまま損失に渡してください。"),
         "logp = log_softmax(logits)",
-        _one_number(
+        one_number(
             SURE,
             lambda mine, right: Words(
                 f"sure of the right token, your result is {mine:.3f} instead of {right:.3f}.",

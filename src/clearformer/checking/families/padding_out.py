@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from clearformer.checking.exercise import Mistake
+from clearformer.checking.exercise import Evidence, Mistake
 from clearformer.checking.words import Words
 
 
@@ -81,7 +81,7 @@ REAL = (
 """Of any exercise with a step `real(targets, pad_id)`."""
 
 
-def denominator(key: str) -> Mistake:
+def denominator(key: str, evidence: Evidence) -> Mistake:
     """The sum is right, the count is not."""
     return Mistake(
         key,
@@ -94,6 +94,7 @@ def denominator(key: str) -> Mistake:
         Words("by how many tokens do you divide?", "何個のトークンで割っていますか。"),
         BOTH,
         MASK,
+        evidence,
     )
 
 

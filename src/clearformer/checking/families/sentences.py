@@ -5,12 +5,25 @@ from typing import Any
 
 import numpy as np
 
-from clearformer.checking.families.losing import SURE
+from clearformer.checking.families.losing import SURE, one_number
 from clearformer.checking.probe import Probe, normal
 from clearformer.checking.words import Words
 
 UNIFORM = "all alike"
 """A case where all logits are the same: the perplexity is their number, 6."""
+
+
+def _says(mine: float, right: float) -> Words | None:
+    if np.isclose(mine, right, 1e-3):
+        return None
+    return Words(
+        f"with 6 tokens all alike your result is {mine:.3f}; it should be {right:.3f}.",
+        f"6 語がすべて同じ確率のとき、結果は {mine:.3f} です (正しくは {right:.3f})。",
+    )
+
+
+uniform = one_number(UNIFORM, _says)
+"""Evidence from that case."""
 
 
 def sentences() -> Sequence[Probe]:
