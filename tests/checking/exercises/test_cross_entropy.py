@@ -65,3 +65,25 @@ def test_what_is_wrong_in_no_known_way_gets_no_name():
     ):
         verdict = verdict_of(answer, EXERCISE)
         assert (verdict.kind, verdict.mistakes) == ("wrong", [])
+
+
+def _shares(logits):
+    raised = np.exp(logits - logits.max(-1, keepdims=True))
+    return raised / raised.sum(-1, keepdims=True)
+
+
+def test_a_floor_under_the_probability_is_told_beside_the_verdict_or_as_a_convention():
+    def with_floor(least):
+        def loss(logits, targets):
+            return -np.log(_shares(logits)[np.arange(len(targets)), targets] + least).mean()
+
+        return verdict_of(loss, EXERCISE)
+
+    for least in (0.0, 1e-12, 1e-9):
+        assert (with_floor(least).kind, with_floor(least).mistakes) == ("right", ["ce-log0"])
+    assert (with_floor(1e-7).kind, with_floor(1e-7).variant.key) == ("variant", "ce-floor")
+
+
+def test_an_axis_of_length_1_that_is_lost_is_told_beside_the_verdict():
+    verdict = verdict_of(lambda logits, targets: by_rows(logits.squeeze(), targets), EXERCISE)
+    assert (verdict.kind, verdict.mistakes) == ("right", ["ce-1d"])

@@ -12,6 +12,7 @@ from clearformer.checking.families.losing import (
     PICKING,
     RESHAPING,
     SURE,
+    floors,
     logs,
     picked,
     rows,
@@ -58,6 +59,12 @@ def probes() -> Sequence[Probe]:
             says=Words("logits of ±1,000", "±1,000 の logits"),
         ),
         Probe(
+            "one token",
+            {"logits": normal(6, 1, 4), "targets": np.array([3])},
+            role="stress",
+            says=Words("a batch of one token", "1 語だけのバッチ"),
+        ),
+        Probe(
             "an unlikely target",
             {"logits": hard, "targets": np.array([1, 0, 2])},
             role="stress",
@@ -66,6 +73,10 @@ def probes() -> Sequence[Probe]:
             ),
         ),
     )
+
+
+def _squeezed(logits: Any) -> Any:
+    return rows(logits) if rows(logits).shape[0] > 1 else logits.squeeze()
 
 
 def _ratio(cases: Mapping[str, Case]) -> Words | None:
@@ -104,6 +115,27 @@ EXERCISE = Exercise(
         *PICKING,
         *RESHAPING,
         Mistake(
+            "ce-1d",
+            {"rows": _squeezed},
+            Words(
+                "a batch of one token fails: its axis of length 1 is lost",
+                "1 語だけのバッチで止まります (長さ 1 の軸が失われています)",
+            ),
+            Words(
+                "the last batch of a text is often smaller than the others.",
+                "文の最後のバッチは小さいことがよくあります。",
+            ),
+            Words(
+                "what shape have your logits when N = 1?", "N = 1 のとき logits の形は何ですか。"
+            ),
+            Words(
+                "leave out squeeze, or name its axis.",
+                "squeeze を使わないか、軸を指定してください。",
+            ),
+            "logits.reshape(-1, logits.shape[-1])",
+            beside=True,
+        ),
+        Mistake(
             "ce-log2",
             {"unit": lambda losses: losses / np.log(2)},
             Words(
@@ -133,6 +165,7 @@ EXERCISE = Exercise(
             _ratio,
         ),
     ),
+    variants=floors((1e-7, 1e-6, 1e-5), (1e-7, 1e-6, 1e-5)),
     returns=("loss",),
     batched=("logits", "targets"),
 )

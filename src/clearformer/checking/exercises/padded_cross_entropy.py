@@ -4,7 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from clearformer.checking.exercise import Exercise, Mistake
-from clearformer.checking.families.losing import LOGGING, PICKING, RESHAPING, logs, picked, rows
+from clearformer.checking.families.losing import (
+    LOGGING,
+    PICKING,
+    RESHAPING,
+    floors,
+    logs,
+    picked,
+    rows,
+)
 from clearformer.checking.families.padding_out import (
     ALL_TOGETHER,
     BY_ROWS,
@@ -80,6 +88,7 @@ EXERCISE = Exercise(
             uniform,
         ),
     ),
+    variants=floors((1e-7, 1e-6, 1e-5), (1e-7, 1e-6, 1e-5)),
     returns=("loss",),
     batched=("logits", "targets"),
 )

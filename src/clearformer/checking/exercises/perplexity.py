@@ -6,7 +6,15 @@ from typing import Any
 import numpy as np
 
 from clearformer.checking.exercise import Exercise, Mistake
-from clearformer.checking.families.losing import LOGGING, PICKING, RESHAPING, logs, picked, rows
+from clearformer.checking.families.losing import (
+    LOGGING,
+    PICKING,
+    RESHAPING,
+    floors,
+    logs,
+    picked,
+    rows,
+)
 from clearformer.checking.families.padding_out import (
     ALL_TOGETHER,
     BY_ROWS,
@@ -165,6 +173,7 @@ EXERCISE = Exercise(
             Words("take exp of the mean loss.", "平均した損失の exp を取ってください。"),
         ),
     ),
+    variants=floors((1e-7, 1e-6, 1e-5), (1e-5,)),
     returns=("perplexity",),
     batched=("logits", "targets"),
 )

@@ -166,6 +166,18 @@ EXERCISE = Exercise(
             "p = softmax(logits / T)",
             _largest,
         ),
+        Mistake(
+            "temp-returns-logits",
+            {"weights": lambda scores: scores},
+            Words(
+                "logits / T is returned, without softmax",
+                "logits / T を softmax にかけずに返しています",
+            ),
+            Words("probabilities must sum to 1.", "確率の和は 1 でなければなりません。"),
+            Words("what does your result add up to?", "結果の和はいくつですか。"),
+            Words("take softmax of logits / T.", "logits / T の softmax を取ってください。"),
+            "p = softmax(logits / T)",
+        ),
         TWICE,
         Mistake(
             "sample-softmax-twice",

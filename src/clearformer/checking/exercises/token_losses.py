@@ -11,6 +11,7 @@ from clearformer.checking.families.losing import (
     NATS,
     PICKING,
     RESHAPING,
+    floors,
     logs,
     picked,
     rows,
@@ -159,5 +160,6 @@ EXERCISE = Exercise(
             "np.log(p)",
         ),
     ),
+    variants=floors((1e-7, 1e-6, 1e-5), (1e-7, 1e-6, 1e-5)),
     returns=("losses",),
 )

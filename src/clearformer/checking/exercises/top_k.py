@@ -181,6 +181,15 @@ EXERCISE = Exercise(
                 "where do the logits' own values go?", "logits の値そのものはどこで使われますか。"
             ),
         ),
+        _mistake(
+            "topk-returns-logits",
+            {"weights": lambda scores: scores},
+            Words(
+                "the logits that are left are returned, without softmax",
+                "残った logits を softmax にかけずに返しています",
+            ),
+            Words("what does your result add up to?", "結果の和はいくつですか。"),
+        ),
         TWICE,
         *LAST,
     ),

@@ -1,13 +1,13 @@
 """Slips in the loss of a token: the steps `rows(logits)`, `logs(rows)`, `picked(logs, targets)`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from clearformer.checking.exercise import Case, Evidence, Mistake
+from clearformer.checking.exercise import Case, Evidence, Mistake, Variant
 from clearformer.checking.families.softmaxing import SOFTMAXING, softmax
 from clearformer.checking.words import Words
 
@@ -34,6 +34,10 @@ def _logged(weights: Callable[..., Any], logits: Any) -> Any:
 
 def _floored(least: float, logits: Any) -> Any:
     return np.log(softmax(logits) + least)
+
+
+def _clipped(least: float, logits: Any) -> Any:
+    return np.log(np.clip(softmax(logits), least, 1 - least))
 
 
 def _sum_of_exp(logits: Any) -> Any:
@@ -86,6 +90,33 @@ SHAPE = Words("how many numbers do you average, and which?", "いくつの、ど
 
 _SOFTMAX = {"softmax-axis0", "softmax-whole", "softmax-keepdims", "softmax-bracket"}
 
+
+def log_0(least: float) -> Mistake:
+    """The logarithm of softmax, which may be 0, with `least` added to it."""
+    return Mistake(
+        "ce-log0",
+        {"logs": partial(_floored, least)},
+        Words(
+            "the logarithm of a probability that has become 0: infinite, or capped by a floor",
+            "0 になった確率の対数を取っています (無限大になるか、下限で頭打ちになります)",
+        ),
+        Words(
+            "a token that is very unlikely gives no usable loss or gradient.",
+            "とても起こりにくい語で、損失も勾配も使えなくなります。",
+        ),
+        Words(
+            "what is exp(−1000) in your numbers, and its logarithm?",
+            "exp(−1000) はいくつになり、その対数は何ですか。",
+        ),
+        Words(
+            "compute the logarithm of softmax directly: z − max − log Σ exp(z − max).",
+            "softmax の対数を直接計算してください: z − max − log Σ exp(z − max)。",
+        ),
+        CODE,
+        beside=True,
+    )
+
+
 LOGGING = (
     Mistake(
         "ce-double-softmax",
@@ -123,33 +154,25 @@ LOGGING = (
         if each.key == "softmax-no-max"
         for step in (partial(_logged, each.change["weights"]), _sum_of_exp)
     ),
-    *(
-        Mistake(
-            "ce-log0",
-            {"logs": partial(_floored, least)},
-            Words(
-                "the logarithm of a probability that has become 0: infinite, or capped by a floor",
-                "0 になった確率の対数を取っています (無限大になるか、下限で頭打ちになります)",
-            ),
-            Words(
-                "a token that is very unlikely gives no usable loss or gradient.",
-                "とても起こりにくい語で、損失も勾配も使えなくなります。",
-            ),
-            Words(
-                "what is exp(−1000) in your numbers, and its logarithm?",
-                "exp(−1000) はいくつになり、その対数は何ですか。",
-            ),
-            Words(
-                "compute the logarithm of softmax directly: z − max − log Σ exp(z − max).",
-                "softmax の対数を直接計算してください: z − max − log Σ exp(z − max)。",
-            ),
-            CODE,
-            beside=True,
-        )
-        for least in (0.0, 1e-15, 1e-12, 1e-10, 1e-9, 1e-8)
-    ),
+    *(log_0(least) for least in (0.0, 1e-15, 1e-12, 1e-10, 1e-9, 1e-8)),
 )
 """Of any exercise with a step `logs(logits)`."""
+
+
+def floors(added: Sequence[float], clipped: Sequence[float]) -> tuple[Variant, ...]:
+    """Probabilities to which something is added, or which are cut, as ordinary numbers show."""
+    return tuple(
+        Variant(
+            "ce-floor",
+            {"logs": partial(way, least)},
+            Words(
+                f"{least:g} keeps the logarithm from 0: right but for that; a loss has a ceiling.",
+                f"対数が 0 にならないよう {least:g} を使っています。その分ずれ、上限ができます。",
+            ),
+        )
+        for way, all_of_it in ((_floored, added), (_clipped, clipped))
+        for least in all_of_it
+    )
 
 
 def _picked(key: str, step: Any, found: Words, ask: Words, fix: Words = OWN) -> Mistake:
