@@ -81,6 +81,8 @@ class Variant:
     change: Mapping[str, Step]
     says: Words
     """Which convention it is and who uses it, in one line."""
+    fit: Fit | None = None
+    """As of a mistake: where a number in the convention can be anything."""
 
 
 Change = Mistake | Variant

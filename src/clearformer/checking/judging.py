@@ -10,7 +10,8 @@ from clearformer.checking.contract import broken_contract, could_not_run
 from clearformer.checking.differences import headline, smallest
 from clearformer.checking.evidence import evidence_of
 from clearformer.checking.exercise import Case, Change, Exercise, Mistake, Variant
-from clearformer.checking.naming import Tried, Versions, name
+from clearformer.checking.forms import in_one_form
+from clearformer.checking.naming import Tried, Versions, fitted, name
 from clearformer.checking.probe import Probe
 from clearformer.checking.record import Record
 from clearformer.checking.verdict import Finding, Verdict
@@ -47,12 +48,17 @@ def _judged(exercise: Exercise, record: Record, probes: Sequence[Probe]) -> Verd
     if failed:
         return failed
     versions = Versions(exercise)
-    main = [each for each in probes if each.role == "main"]
-    tolerance = _tolerance(record, main)
-    tried = _tried(record, main, tolerance)
+    tolerance = _tolerance(record, probes)
+
+    def is_right(some: Sequence[Probe]) -> bool:
+        tried = _tried(record, _main(some), tolerance)
+        return _convention(versions, tried, _cases(record, some, versions)) is not None
+
+    probes = in_one_form(record, probes, is_right)
+    tried = _tried(record, _main(probes), tolerance)
     cases = _cases(record, probes, versions)
     broken = broken_contract(exercise, record, probes)
-    convention = _convention(versions, tried)
+    convention = _convention(versions, tried, cases)
     if isinstance(convention, tuple) and not broken:
         variant = convention[0] if convention else None
         return _good(record, versions, probes, variant, tolerance)
@@ -87,7 +93,7 @@ def _good(
     """The answer gives what is right, by the exercise's convention or by another."""
     changes = (variant,) if variant else ()
     said = beside(record, versions, probes, changes, tolerance, stress=True)
-    main = [each for each in probes if each.role == "main"]
+    main = _main(probes)
     judged = sum(not record.outcomes[each.name].skipped for each in main)
     equal = Words(
         f"{judged} of {len(main)} inputs equal", f"{len(main)} 個中 {judged} 個の入力で一致"
@@ -104,15 +110,16 @@ def _good(
     )
 
 
-def _convention(versions: Versions, tried: Sequence[Tried]) -> tuple[Variant, ...] | None:
+def _convention(
+    versions: Versions, tried: Sequence[Tried], cases: Mapping[str, Case]
+) -> tuple[Variant, ...] | None:
     """() if the answer is right, (variant,) if it is by that convention, None if it is not."""
     if not tried or any(each.mine is None for each in tried):
         return None
     if versions.explains(tried):
         return ()
-    return next(
-        ((each,) for each in versions.exercise.variants if versions.explains(tried, each)), None
-    )
+    variants = fitted(versions.exercise.variants, cases)
+    return next(((each,) for each in variants if versions.explains(tried, each)), None)
 
 
 def _finding(change: Change, cases: Mapping[str, Case], inputs: int) -> Finding:
@@ -126,9 +133,13 @@ def _tried(record: Record, probes: Sequence[Probe], tolerance: Tolerance) -> lis
     return [each for each in found if each]
 
 
-def _tolerance(record: Record, main: Sequence[Probe]) -> Tolerance:
-    """By what the main probes gave: one of the hard ones asks for float32 of everyone."""
-    found = [record.outcomes[each.name].values for each in main]
+def _main(probes: Sequence[Probe]) -> list[Probe]:
+    return [each for each in probes if each.role == "main"]
+
+
+def _tolerance(record: Record, probes: Sequence[Probe]) -> Tolerance:
+    """Of the main probes: a hard one in half precision must not loosen the others."""
+    found = [record.outcomes[each.name].values for each in _main(probes)]
     return tolerance_of(*(each for each in found if each is not None))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from clearformer.checking.exercise import Case, Change, Exercise, Fit, Mistake, 
 from clearformer.checking.probe import Probe
 from clearformer.checking.record import Outcome
 from clearformer.checking.running.flatten import flatten
+
+Known = TypeVar("Known", Mistake, Variant)
 
 Result = Arrays | None
 """What a version gave on a probe; None where it raised."""
@@ -92,8 +95,9 @@ class Versions:
 
 def name(versions: Versions, tried: Sequence[Tried], cases: Mapping[str, Case]) -> Named:
     """The fewest known changes that explain what was tried: none found gives no explanations."""
-    mistakes = list(_fitted(versions.exercise, cases))
-    singles = list(_singles(mistakes, versions.exercise.variants))
+    deciding = [each for each in versions.exercise.mistakes if not each.beside]
+    mistakes = list(fitted(deciding, cases))
+    singles = list(_singles(mistakes, list(fitted(versions.exercise.variants, cases))))
     pairs = [each for each in combinations(mistakes, 2) if _fit(*each)]
     looked_at = len(singles), len(pairs)
     if any(each.mine is not None for each in tried):
@@ -104,13 +108,11 @@ def name(versions: Versions, tried: Sequence[Tried], cases: Mapping[str, Case]) 
     return Named((), looked_at)
 
 
-def _fitted(exercise: Exercise, cases: Mapping[str, Case]) -> Iterator[Mistake]:
-    """The mistakes that decide, with numbers read off the answer where they take any."""
-    for mistake in exercise.mistakes:
-        if mistake.fit and (change := _read_off(mistake.fit, cases)):
-            yield replace(mistake, change=change)
-        elif not mistake.beside:
-            yield mistake
+def fitted(changes: Sequence[Known], cases: Mapping[str, Case]) -> Iterator[Known]:
+    """The changes, with numbers read off the answer where they take any."""
+    for each in changes:
+        found = _read_off(each.fit, cases) if each.fit else None
+        yield replace(each, change=found) if found else each
 
 
 def _read_off(fit: Fit, cases: Mapping[str, Case]) -> Mapping[str, Step] | None:

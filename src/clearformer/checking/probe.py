@@ -27,6 +27,9 @@ class Probe:
     role: Role = "main"
     """main: decides. stress: hard numbers, reported beside the verdict. clue: only says where to
     look, when no known mistake fits."""
+    form: str | None = None
+    """Where an argument may come in several forms, such as "a vector" or "one row": which this is.
+    An answer needs to take one of the forms that main probes have; it is judged by that alone."""
     says: Words | None = None
     """What is hard about it, for a person: "scores of 1,000"."""
     batched: bool = False
