@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from clearformer.checking.exercise import Exercise, Mistake
+from clearformer.checking.exercise import Exercise
 from clearformer.checking.families.masking import MASK_TIES, MASKING, hidden, kept
 from clearformer.checking.families.modules import ONE_HEAD
 from clearformer.checking.families.projecting import PROJECTING, mixed, products, project
-from clearformer.checking.families.scaling import SCALE_TIES, SCALING, scaled
+from clearformer.checking.families.scaling import SCALE_AFTER, SCALE_TIES, SCALING, scaled, unscaled
 from clearformer.checking.families.softmaxing import SOFTMAXING, softmax
 from clearformer.checking.probe import Probe, normal
 from clearformer.checking.words import Words
@@ -17,7 +17,7 @@ from clearformer.checking.words import Words
 
 def right(step: Any, X: Any, W_Q: Any, W_K: Any, W_V: Any, masked: Any = True) -> Any:
     """softmax(Q Kᵀ / √d_k, the future hidden) V."""
-    Q, K, V = step.query(X, W_Q), step.key(X, W_K, W_Q), step.value(X, W_V, W_K)
+    Q, K, V = step.query(X, W_Q, W_K), step.key(X, W_K, W_Q), step.value(X, W_V, W_K)
     scores = step.scaled(step.products(Q, K), Q, X)
     weights = step.weights(step.hidden(scores) if masked else scores)
     weights = step.scaled_after(step.hidden_after(weights) if masked else weights, Q)
@@ -61,27 +61,6 @@ def probes() -> Sequence[Probe]:
 
 _NAMES = ("W_Q", "W_K", "W_V")
 
-SCALE_AFTER = Mistake(
-    "scale-after-softmax",
-    {
-        "scaled": lambda products, Q, X: products,
-        "scaled_after": lambda weights, Q: weights / np.sqrt(Q.shape[-1]),
-    },
-    Words(
-        "divided by √d_k after the softmax, not before",
-        "softmax の前ではなく後で √d_k で割っています",
-    ),
-    Words(
-        "the rows of the weights then add up to 1/√d_k, not to 1.",
-        "重みの行の和が 1 ではなく 1/√d_k になります。",
-    ),
-    Words("what should each row of weights add up to?", "重みの各行の和はいくつになるはずですか。"),
-    Words(
-        "divide the scores, then take the softmax.", "スコアを割ってから softmax を取ってください。"
-    ),
-    "weights = softmax(scores / np.sqrt(Q.shape[-1]))",
-)
-
 EXERCISE = Exercise(
     name="self_attention",
     title=Words("Self-attention", "自己注意"),
@@ -105,7 +84,7 @@ EXERCISE = Exercise(
         "hidden": hidden,
         "weights": softmax,
         "hidden_after": kept,
-        "scaled_after": lambda weights, Q: weights,
+        "scaled_after": unscaled,
         "mixed": mixed,
     },
     probes=probes,

@@ -1,5 +1,6 @@
-"""Slips in making queries, keys and values: the steps `query`, `key`, `value` and `mixed`."""
+"""Slips in making queries, keys and values, in comparing them and in mixing."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from clearformer.checking.exercise import Mistake
@@ -60,6 +61,18 @@ PROJECTING = (
         Words("where in your code does W_K appear?", "コードの中で W_K はどこに出てきますか。"),
         Words("make keys with W_K.", "キーは W_K で作ってください。"),
         "K = X @ W_K",
+    ),
+    Mistake(
+        "q-from-W_K",
+        {"query": lambda X, W_Q, W_K: X @ W_K},
+        Words(
+            "queries are made with W_K; W_Q is never used",
+            "クエリを W_K で作っており、W_Q が使われていません",
+        ),
+        THREE,
+        Words("where in your code does W_Q appear?", "コードの中で W_Q はどこに出てきますか。"),
+        Words("make queries with W_Q.", "クエリは W_Q で作ってください。"),
+        "Q = X @ W_Q",
     ),
     Mistake(
         "v-from-W_K",
@@ -137,5 +150,10 @@ PROJECTING = (
         "output = weights @ V",
     ),
 )
-"""Of any exercise with the steps `query(X, W_Q)`, `key(X, W_K, W_Q)`, `value(X, W_V, W_K)`,
-`products(Q, K)` and `mixed(weights, V)`."""
+"""Of any exercise with the steps `query(X, W_Q, W_K)`, `key(X, W_K, W_Q)`,
+`value(X, W_V, W_K)`, `products(Q, K)` and `mixed(weights, V)`."""
+
+
+def slips_in(mistakes: Iterable[Mistake], *steps: str) -> tuple[Mistake, ...]:
+    """Those that change no other than these steps."""
+    return tuple(each for each in mistakes if set(each.change) <= set(steps))

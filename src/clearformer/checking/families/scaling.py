@@ -17,16 +17,20 @@ def scaled(products: Any, Q: Any, X: Any) -> Any:
     return products / math.sqrt(Q.shape[-1])
 
 
-def _by(constant: float, products: Any, Q: Any, X: Any) -> Any:
+def by(constant: float, products: Any, Q: Any, X: Any) -> Any:
+    """Divided by the same number whatever the width."""
     return products / constant
 
 
 def _read_off(cases: Mapping[str, Case]) -> float | None:
     """The divisor, from a table of weights: log-ratios of a row are differences of its scores."""
     case = cases.get("weights, all seen")
-    if case is None or case.mine["output"].shape != case.right["output"].shape:
+    if case is None:
         return None
-    mine, right = case.mine["output"], case.right["output"]
+    first = next(iter(case.right))
+    mine, right = case.mine[first], case.right[first]
+    if mine.shape != right.shape:
+        return None
     if mine.dtype.kind != "f" or not (mine > 0).all():
         return None
     steps, theirs = np.diff(np.log(mine), axis=-1), np.diff(np.log(right), axis=-1)
@@ -37,7 +41,7 @@ def _read_off(cases: Mapping[str, Case]) -> float | None:
 
 def _constant(cases: Mapping[str, Case]) -> Mapping[str, Step] | None:
     divisor = _read_off(cases)
-    return {"scaled": partial(_by, divisor)} if divisor and not math.isclose(divisor, 1) else None
+    return {"scaled": partial(by, divisor)} if divisor and not math.isclose(divisor, 1) else None
 
 
 def _divisor(cases: Mapping[str, Case]) -> Words | None:
@@ -115,7 +119,7 @@ SCALING = (
     replace(
         _scale(
             "scale-constant",
-            partial(_by, 8.0),
+            partial(by, 8.0),
             Words(
                 "divided by the same number whatever the width: right for one width only",
                 "幅によらず同じ数で割っています。1 つの幅でしか正しくありません",
@@ -148,6 +152,34 @@ SCALING = (
     ),
 )
 """Of any exercise with a step `scaled(products, Q, X)`."""
+
+SCALE_AFTER = Mistake(
+    "scale-after-softmax",
+    {
+        "scaled": lambda products, Q, X: products,
+        "scaled_after": lambda weights, Q: weights / math.sqrt(Q.shape[-1]),
+    },
+    Words(
+        "divided by √d_k after the softmax, not before",
+        "softmax の前ではなく後で √d_k で割っています",
+    ),
+    Words(
+        "the rows of the weights then add up to 1/√d_k, not to 1.",
+        "重みの行の和が 1 ではなく 1/√d_k になります。",
+    ),
+    Words("what should each row of weights add up to?", "重みの各行の和はいくつになるはずですか。"),
+    Words(
+        "divide the scores, then take the softmax.", "スコアを割ってから softmax を取ってください。"
+    ),
+    "weights = softmax(scores / np.sqrt(Q.shape[-1]))",
+)
+"""Of one that has the step `scaled_after(weights, Q)` as well."""
+
+
+def unscaled(weights: Any, Q: Any) -> Any:
+    """Nothing is divided after the softmax."""
+    return weights
+
 
 SCALE_TIES = (frozenset({"scale-not-sqrt", "scale-twice"}),)
 """Dividing twice by the root is dividing by the number."""
