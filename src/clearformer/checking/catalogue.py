@@ -18,6 +18,8 @@ NAMES = (
     "query_key_value",
     "attention_scores",
     "scaled_scores",
+    "causal_mask",
+    "padding_mask",
     "softmax",
     "self_attention",
     "layer_norm",
