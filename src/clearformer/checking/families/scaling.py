@@ -35,7 +35,8 @@ def _read_off(cases: Mapping[str, Case]) -> float | None:
         return None
     steps, theirs = np.diff(np.log(mine), axis=-1), np.diff(np.log(right), axis=-1)
     times = float(np.median(steps / theirs))
-    root = math.sqrt(case.probe.arguments["W_Q"].shape[-1])
+    given = case.probe.arguments
+    root = math.sqrt(given["W_Q" if "W_Q" in given else "Q"].shape[-1])
     return root / times if times > 0 else None
 
 
