@@ -1,12 +1,13 @@
 """What is said beside a verdict and never decides it: hard inputs, arguments written into."""
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 from clearformer.checking.agreement import Tolerance, agree, tolerance_of
 from clearformer.checking.contract import error
 from clearformer.checking.differences import largest
 from clearformer.checking.exercise import Case, Change, Mistake
-from clearformer.checking.naming import Tried, Versions, alike
+from clearformer.checking.naming import Tried, Versions, independent
 from clearformer.checking.probe import Probe
 from clearformer.checking.record import Record
 from clearformer.checking.verdict import Finding
@@ -36,8 +37,7 @@ def beside(
     """
     found = [*_written_into(record)]
     if stress:
-        hard = [each for each in probes if each.role == "stress"]
-        found += _hard(record, versions, hard, changes, tolerance)
+        found += _hard(record, versions, probes, changes, tolerance)
     return found
 
 
@@ -75,20 +75,21 @@ def _hard(
     answer gives on all of these what the mistake gives.
     """
     tried = []
-    for probe in probes:
+    for probe in (each for each in probes if each.role == "stress"):
         outcome = record.outcomes.get(probe.name)
         each = Tried.of(probe, outcome, _loosest(outcome.values, tolerance)) if outcome else None
         tried += [each] if each else []
     wrong = [each for each in tried if not _is_right(each, versions, changes)]
-    known = [each for each in versions.exercise.mistakes if each.beside] if wrong else []
-    while wrong:
-        covers = [(_covered(each, tried, wrong, versions, changes), each) for each in known]
-        covered, mistake = max(covers, key=lambda each: len(each[0]), default=((), None))
-        if mistake is None or not covered:
-            break
-        yield _named(mistake, covered, versions, changes)
-        wrong = [each for each in wrong if each not in covered]
-    for each in wrong[:2]:
+    if not wrong:
+        return
+    known = [each for each in versions.exercise.mistakes if each.beside]
+    for some in (*combinations(known, 1), *combinations(known, 2)):
+        if independent(*some) and versions.explains(tried, *changes, *some):
+            for mistake in some:
+                yield _named(mistake, _shows(mistake, wrong, versions, changes), versions, changes)
+            return
+    asked_for = {None, *(each.form for each in probes if each.role == "main")}
+    for each in [each for each in wrong if each.probe.form in asked_for][:2]:
         yield _unnamed(each, versions, changes)
 
 
@@ -127,10 +128,23 @@ def _is_right(each: Tried, versions: Versions, changes: Sequence[Change]) -> boo
     return right is None or (each.mine is not None and agree(each.mine, right, each.tolerance))
 
 
-def _named(
+def _shows(
     mistake: Mistake, wrong: Sequence[Tried], versions: Versions, changes: Sequence[Change]
+) -> Tried:
+    """An input on which this mistake makes the difference."""
+
+    def differs(each: Tried) -> bool:
+        theirs = versions.result(each.probe, *changes, mistake)
+        right = versions.result(each.probe, *changes)
+        return theirs is None or right is None or not agree(theirs, right, each.tolerance)
+
+    return next(filter(differs, wrong), wrong[0])
+
+
+def _named(
+    mistake: Mistake, shown: Tried, versions: Versions, changes: Sequence[Change]
 ) -> Finding:
-    return Finding(mistake.found, mistake.key, _shown(wrong[0], versions, changes), mistake)
+    return Finding(mistake.found, mistake.key, _shown(shown, versions, changes), mistake)
 
 
 def _unnamed(each: Tried, versions: Versions, changes: Sequence[Change]) -> Finding:

@@ -98,7 +98,7 @@ def name(versions: Versions, tried: Sequence[Tried], cases: Mapping[str, Case]) 
     deciding = [each for each in versions.exercise.mistakes if not each.beside]
     mistakes = list(fitted(deciding, cases))
     singles = list(_singles(mistakes, list(fitted(versions.exercise.variants, cases))))
-    pairs = [each for each in combinations(mistakes, 2) if _fit(*each)]
+    pairs = [each for each in combinations(mistakes, 2) if independent(*each)]
     looked_at = len(singles), len(pairs)
     if any(each.mine is not None for each in tried):
         for candidates in (singles, pairs):
@@ -129,16 +129,17 @@ def _singles(
     """One mistake, by the exercise's own convention or by another."""
     yield from ((each,) for each in mistakes)
     for variant in variants:
-        yield from ((variant, each) for each in mistakes if _fit(variant, each))
+        yield from ((variant, each) for each in mistakes if independent(variant, each))
 
 
 def _keys(changes: Sequence[Change]) -> tuple[str, ...]:
     return tuple(each.key for each in changes)
 
 
-def _fit(one: Change, other: Change) -> bool:
-    """Whether both can be made at once: they change different steps."""
-    return not set(one.change) & set(other.change)
+def independent(*changes: Change) -> bool:
+    """Whether all can be made at once: they change different steps."""
+    steps = [step for each in changes for step in each.change]
+    return len(steps) == len(set(steps))
 
 
 def alike(one: Result, other: Result, tolerance: Tolerance) -> bool:
