@@ -29,6 +29,7 @@ NAMES = (
     "cross_attention",
     "kv_cache_append",
     "kv_cache_step",
+    "kv_cache_prefill",
     "layer_norm",
     "rms_norm",
     "gelu",

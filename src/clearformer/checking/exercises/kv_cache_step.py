@@ -12,6 +12,7 @@ from clearformer.checking.families.caching import (
     as_dict,
     everything,
     joined,
+    prefill_mask,
     stored,
 )
 from clearformer.checking.families.masking import future
@@ -38,12 +39,6 @@ def right(step: Any, x: Any, cache: Any, W_Q: Any, W_K: Any, W_V: Any) -> Any:
     out = step.mixed(step.scaled_after(step.weights(scores), q), V_seen)
     kept = step.handed_on(step.stored(cache["K"], K), step.stored(cache["V"], V))
     return step.shaped(out, x), kept
-
-
-def hidden(scores: Any) -> Any:
-    """Of several new tokens each sees the cache and those up to itself."""
-    new, keys = scores.shape[-2:]
-    return np.where(future(scores, keys - new + 1), -np.inf, scores)
 
 
 def shaped(out: Any, x: Any) -> Any:
@@ -233,7 +228,7 @@ EXERCISE = Exercise(
         "seen": everything,
         "products": products,
         "scaled": scaled,
-        "hidden": hidden,
+        "hidden": prefill_mask,
         "weights": softmax,
         "scaled_after": unscaled,
         "mixed": mixed,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.checking.exercise import Mistake
+from clearformer.checking.families.masking import future
 from clearformer.checking.families.softmaxing import softmax
 from clearformer.checking.words import Words
 
@@ -31,6 +32,12 @@ def stored(old: Any, all_: Any) -> Any:
 def as_dict(K: Any, V: Any) -> Any:
     """The cache as it is handed on."""
     return {"K": K, "V": V}
+
+
+def prefill_mask(scores: Any) -> Any:
+    """-inf on what comes after a new token; the last of them stands at the last key."""
+    new, keys = scores.shape[-2:]
+    return np.where(future(scores, keys - new + 1), -np.inf, scores)
 
 
 FULL = Words(
