@@ -9,7 +9,8 @@ from clearformer.checking.differences import largest
 from clearformer.checking.exercise import Case, Change, Mistake
 from clearformer.checking.naming import Tried, Versions, independent
 from clearformer.checking.probe import Probe
-from clearformer.checking.record import Record
+from clearformer.checking.record import Outcome, Record
+from clearformer.checking.running.arrays import arrays_in
 from clearformer.checking.verdict import Finding
 from clearformer.checking.words import Words
 
@@ -77,7 +78,7 @@ def _hard(
     tried = []
     for probe in (each for each in probes if each.role == "stress"):
         outcome = record.outcomes.get(probe.name)
-        each = Tried.of(probe, outcome, _loosest(outcome.values, tolerance)) if outcome else None
+        each = Tried.of(probe, outcome, _loosest(probe, outcome, tolerance)) if outcome else None
         tried += [each] if each else []
     wrong = [each for each in tried if not _is_right(each, versions, changes)]
     if not wrong:
@@ -93,33 +94,10 @@ def _hard(
         yield _unnamed(each, versions, changes)
 
 
-def _covered(
-    mistake: Mistake,
-    tried: Sequence[Tried],
-    wrong: Sequence[Tried],
-    versions: Versions,
-    changes: Sequence[Change],
-) -> list[Tried]:
-    """Those of `wrong` that the mistake explains; none where it should show and does not."""
-    shows = [each for each in tried if not _alike(each, versions, (*changes, mistake), changes)]
-    if not all(
-        alike(each.mine, versions.result(each.probe, *changes, mistake), each.tolerance)
-        for each in shows
-    ):
-        return []
-    return [each for each in wrong if any(each is other for other in shows)]
-
-
-def _alike(
-    each: Tried, versions: Versions, some: Sequence[Change], others: Sequence[Change]
-) -> bool:
-    """Whether two sets of changes give the same on one input."""
-    one, other = (versions.result(each.probe, *changes) for changes in (some, others))
-    return alike(one, other, each.tolerance)
-
-
-def _loosest(values: object, tolerance: Tolerance) -> Tolerance:
-    found = tolerance_of(values) if isinstance(values, dict) else tolerance
+def _loosest(probe: Probe, outcome: Outcome, tolerance: Tolerance) -> Tolerance:
+    """What the numbers given or returned ask for, whichever are coarser."""
+    given = {str(place): array for place, array in enumerate(arrays_in(probe.arguments))}
+    found = tolerance_of(given, outcome.values or {})
     return max(found, tolerance, key=lambda each: each.relative)
 
 

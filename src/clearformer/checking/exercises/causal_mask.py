@@ -56,9 +56,12 @@ def _filled(cases: Mapping[str, Case], lowest: float, highest: float) -> Mapping
     if found is None or not lowest <= found[0] <= highest:
         return None
     value, added = found
-    return {
-        "hidden": lambda scores: np.where(future(scores), value + scores * added, scores),
-    }
+
+    def hidden(scores: Any) -> Any:
+        lowest = np.finfo(scores.dtype).min if np.isfinite(value) else value
+        return np.where(future(scores), max(value, lowest) + scores * added, scores)
+
+    return {"hidden": hidden}
 
 
 LARGE = 1e4

@@ -20,6 +20,13 @@ def each_array(value: Any, change: Callable[[np.ndarray], Any]) -> Any:
     return value
 
 
+def arrays_in(value: Any) -> list[np.ndarray]:
+    """Every array in `value`, however deep."""
+    found: list[np.ndarray] = []
+    each_array(value, found.append)
+    return found
+
+
 def fresh(arguments: Mapping[str, Any], library: Library) -> dict[str, Any]:
     """Deep copies of NumPy arguments, in the library of the answer.
 
