@@ -56,13 +56,13 @@ def test_a_batch_is_each_of_its_texts(name):
         np.testing.assert_allclose(both, np.stack([one, two]))
 
 
-def test_padded_attention_is_the_librarys_also_for_an_empty_text():
-    for probe in find("padded_attention").probes():
+def test_attention_with_lengths_is_the_librarys_also_for_an_empty_text():
+    for probe in find("attention_with_lengths").probes():
         Q, K, V, lengths = (probe.arguments[name] for name in ("Q", "K", "V", "lengths"))
         real = np.arange(K.shape[-2]) < lengths[:, None, None, None]
         expected = attention(Q, K, V, mask=real)
         with np.errstate(invalid="ignore"):
-            output = find("padded_attention").version()(**probe.arguments)
+            output = find("attention_with_lengths").version()(**probe.arguments)
         np.testing.assert_allclose(output, expected, rtol=1e-8, atol=1e-12)
 
 
@@ -167,8 +167,8 @@ RIGHT = [
     ("causal_mask", mask_by_loop),
     ("padding_mask", padding_as_numbers),
     ("padding_mask", padding_by_loop),
-    ("padded_attention", padded_text_by_text),
-    ("padded_attention", padded_by_torch),
+    ("attention_with_lengths", padded_text_by_text),
+    ("attention_with_lengths", padded_by_torch),
 ]
 
 OTHER_CONVENTION = [
@@ -228,7 +228,7 @@ def every_second_place(Q, K, V, lengths):
     [
         ("attention_scores", distances),
         ("causal_mask", half_a_mask),
-        ("padded_attention", every_second_place),
+        ("attention_with_lengths", every_second_place),
         ("query_key_value", lambda X, q, k, v: (X @ q + 1, X @ k, X @ v)),
         ("padding_mask", lambda ids, pad_id: ids % 2 == 0),
     ],
