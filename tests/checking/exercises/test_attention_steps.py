@@ -236,3 +236,30 @@ def every_second_place(Q, K, V, lengths):
 def test_a_mistake_of_no_known_kind_gets_no_name(name, answer):
     verdict = verdict_of(answer, find(name))
     assert (verdict.kind, verdict.mistakes) == ("wrong", [])
+
+
+def test_dropout_on_the_scores_is_told_from_dropout_on_the_weights():
+    random = np.random.default_rng(5)
+
+    def attends(X, W_Q, W_K, W_V, masked, drop_scores, drop_weights):
+        s = X @ W_Q @ np.swapaxes(X @ W_K, -1, -2) / np.sqrt(W_Q.shape[1])
+        if masked:
+            s = np.where(np.tri(X.shape[-2]), s, -np.inf)
+        s = drop_scores(s)
+        e = np.exp(s - s.max(-1, keepdims=True))
+        return drop_weights(e / e.sum(-1, keepdims=True)) @ (X @ W_V)
+
+    def drop(table):
+        return table * (random.random(table.shape) > 0.25) / 0.75
+
+    def before(X, W_Q, W_K, W_V, masked=True):
+        return attends(X, W_Q, W_K, W_V, masked, drop, np.asarray)
+
+    def after(X, W_Q, W_K, W_V, masked=True):
+        return attends(X, W_Q, W_K, W_V, masked, np.asarray, drop)
+
+    assert verdict_of(before, find("self_attention")).mistakes == [
+        "dropout-in-eval",
+        "dropout-before-softmax",
+    ]
+    assert verdict_of(after, find("self_attention")).mistakes == ["dropout-in-eval"]

@@ -232,6 +232,48 @@ def test_several_rows_without_a_mask_are_told_beside():
     assert (verdict.kind, verdict.mistakes) == ("right", ["cache-prefill-unmasked"])
 
 
+def test_two_mistakes_beside_a_right_answer_are_both_told():
+    def answer(x, cache, W_Q, W_K, W_V):
+        K, V = np.vstack([cache["K"], x @ W_K]), np.vstack([cache["V"], x @ W_V])
+        e = np.exp(x @ W_Q @ K.T / W_K.shape[1] ** 0.5)
+        return e / e.sum(-1, keepdims=True) @ V, {"K": K, "V": V}
+
+    verdict = verdict_of(answer, find("kv_cache_step"))
+    assert verdict.kind == "right"
+    assert set(verdict.mistakes) == {"softmax-no-max", "cache-prefill-unmasked"}
+
+
+def test_a_form_is_not_refused_by_raising_on_one_input():
+    def answer(x, cache, W_Q, W_K, W_V):
+        if not len(cache["K"]):
+            raise ValueError("nothing there")
+        return step_of_a_vector(x, cache, W_Q, W_K, W_V)
+
+    assert verdict_of(answer, find("kv_cache_step")).kind == "wrong"
+
+
+def test_an_input_in_half_precision_does_not_loosen_the_others():
+    def answer(X, W_Q, W_K, W_V, W_O, n_heads, masked=True):
+        return 1.001 * multi_head_by_einsum(X, W_Q, W_K, W_V, W_O, n_heads, masked)[0]
+
+    assert verdict_of(answer, find("multi_head_attention")).kind == "wrong"
+
+
+def test_a_mask_that_half_precision_cannot_hold_is_told_beside():
+    def answer(X, W_Q, W_K, W_V, W_O, n_heads, masked=True):
+        def cut(table):
+            return table.reshape(*table.shape[:-1], n_heads, -1).swapaxes(-2, -3)
+
+        q, k, v = cut(X @ W_Q), cut(X @ W_K), cut(X @ W_V)
+        s = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1], dtype=q.dtype)
+        if masked:
+            s = s + np.triu(np.ones(s.shape[-2:], s.dtype), 1) * -1e9
+        return (softmax(s) @ v).swapaxes(-2, -3).reshape(X.shape) @ W_O
+
+    verdict = verdict_of(answer, find("multi_head_attention"))
+    assert (verdict.kind, verdict.mistakes) == ("right", ["mask-fp16"])
+
+
 def test_a_cache_kept_between_calls_is_found():
     held = {}
 

@@ -7,7 +7,14 @@ import numpy as np
 
 from clearformer.checking.exercise import Exercise
 from clearformer.checking.families.heading import merge, split
-from clearformer.checking.families.masking import HALF, MASK_TIES, MASKING, hidden, kept
+from clearformer.checking.families.masking import (
+    HALF,
+    MASK_TIES,
+    MASKING,
+    half_precision,
+    hidden,
+    kept,
+)
 from clearformer.checking.families.projecting import PROJECTING, mixed, products, project
 from clearformer.checking.families.scaling import (
     SCALE_AFTER,
@@ -64,10 +71,6 @@ def probes() -> Sequence[Probe]:
     first = Probe("5 tokens, 3 heads of 4", _given(11, 5, 3, 4))
     side_by_side = _given(41, 6, 2, 3, W_O=np.eye(6))
     one = _given(51, 5, 1, 5, X=np.eye(5), W_V=np.eye(5), W_O=np.eye(5))
-    half = {
-        name: np.abs(value).astype(np.float16) if name != "n_heads" else value
-        for name, value in _given(81, 4, 2, 3).items()
-    }
     return (
         first,
         Probe("all seen, 5 heads of 3", _given(21, 4, 5, 3, masked=False)),
@@ -82,12 +85,7 @@ def probes() -> Sequence[Probe]:
             role="stress",
             says=Words("scores of 1,000", "1,000 ほどのスコア"),
         ),
-        Probe(
-            "half precision",
-            half,
-            role="stress",
-            says=Words("numbers in half precision", "半精度の数"),
-        ),
+        half_precision(_given(81, 4, 2, 3)),
         another_last(first),
     )
 

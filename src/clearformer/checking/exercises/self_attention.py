@@ -6,11 +6,19 @@ from typing import Any
 import numpy as np
 
 from clearformer.checking.exercise import Exercise
-from clearformer.checking.families.masking import MASK_TIES, MASKING, hidden, kept
-from clearformer.checking.families.modules import ONE_HEAD
+from clearformer.checking.families.dropping import DROPPING, whole
+from clearformer.checking.families.masking import (
+    HALF,
+    MASK_TIES,
+    MASKING,
+    half_precision,
+    hidden,
+    kept,
+)
 from clearformer.checking.families.projecting import PROJECTING, mixed, products, project
 from clearformer.checking.families.scaling import SCALE_AFTER, SCALE_TIES, SCALING, scaled, unscaled
 from clearformer.checking.families.softmaxing import SOFTMAXING, softmax
+from clearformer.checking.families.watching import ROW_SUMS, another_last, leak
 from clearformer.checking.probe import Probe, normal
 from clearformer.checking.words import Words
 
@@ -19,7 +27,7 @@ def right(step: Any, X: Any, W_Q: Any, W_K: Any, W_V: Any, masked: Any = True) -
     """softmax(Q Kᵀ / √d_k, the future hidden) V."""
     Q, K, V = step.query(X, W_Q, W_K), step.key(X, W_K, W_Q), step.value(X, W_V, W_K)
     scores = step.scaled(step.products(Q, K), Q, X)
-    weights = step.weights(step.hidden(scores) if masked else scores)
+    weights = step.weights(step.dropped(step.hidden(scores) if masked else scores))
     weights = step.scaled_after(step.hidden_after(weights) if masked else weights, Q)
     return step.mixed(weights, V)
 
@@ -40,10 +48,9 @@ def probes() -> Sequence[Probe]:
     """
     square = {name: normal(seed, 6, 6, scale=0.5) for seed, name in enumerate(_NAMES, 31)}
     shown = {"W_Q": normal(41, 5, 3), "W_K": normal(42, 5, 3), "W_V": np.eye(5)}
+    first = Probe("5 tokens", {"X": normal(11, 5, 7), **_weights(12, 7, 3, 4)})
     return (
-        Probe("5 tokens", {"X": normal(11, 5, 7), **_weights(12, 7, 4, 4)}),
-        Probe("6 tokens", {"X": normal(81, 6, 8), **_weights(82, 8, 3, 3), "masked": False}),
-        Probe("4 tokens", {"X": normal(91, 4, 7), **_weights(92, 7, 3, 5)}),
+        first,
         Probe("weights of 5 tokens", {"X": np.eye(5), **shown}),
         Probe("all seen", {"X": normal(15, 4, 8), **_weights(16, 8, 5, 3), "masked": False}),
         Probe("weights, all seen", {"X": np.eye(5), **shown, "masked": False}),
@@ -56,6 +63,8 @@ def probes() -> Sequence[Probe]:
             role="stress",
             says=Words("scores of 1,000", "1,000 ほどのスコア"),
         ),
+        half_precision({"X": normal(81, 4, 6), **_weights(82, 6, 3, 5)}),
+        another_last(first),
     )
 
 
@@ -82,16 +91,18 @@ EXERCISE = Exercise(
         "products": products,
         "scaled": scaled,
         "hidden": hidden,
+        "dropped": whole,
         "weights": softmax,
         "hidden_after": kept,
         "scaled_after": unscaled,
         "mixed": mixed,
     },
     probes=probes,
-    mistakes=(*PROJECTING, *SCALING, SCALE_AFTER, *MASKING, *SOFTMAXING),
+    mistakes=(*PROJECTING, *SCALING, SCALE_AFTER, *MASKING, HALF, DROPPING, *SOFTMAXING),
     ties=(*SCALE_TIES, *MASK_TIES),
     batched=("X",),
     module=ONE_HEAD,
     synonyms={"masked": ("mask", "causal", "is_causal", "use_mask")},
+    clues=(leak(first="5 tokens"), ROW_SUMS),
     unrepeatable="dropout-in-eval",
 )

@@ -3,12 +3,13 @@
 Both may take more after the scores, such as lengths; what covers them takes the same.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from clearformer.checking.exercise import Mistake, Step
+from clearformer.checking.probe import Probe
 from clearformer.checking.words import Words
 
 
@@ -235,7 +236,18 @@ HALF = Mistake(
     LINE,
     beside=True,
 )
-"""Of one with a probe in half precision."""
+"""Of one with the probe that `half_precision` makes."""
+
+
+def half_precision(arguments: Mapping[str, Any]) -> Probe:
+    """The same in float16, all numbers positive, so that no result is near 0."""
+    halved = {
+        name: np.abs(value).astype(np.float16) if isinstance(value, np.ndarray) else value
+        for name, value in arguments.items()
+    }
+    says = Words("numbers in half precision", "半精度の数")
+    return Probe("half precision", halved, role="stress", says=says)
+
 
 MASK_TIES = (frozenset({"mask-zero-fill", "mask-fill-tiny"}),)
 """Alike unless all scores that may be seen are near -30; no ordinary input shows it."""
