@@ -81,17 +81,30 @@ def _hard(
         each = Tried.of(probe, outcome, _loosest(probe, outcome, tolerance)) if outcome else None
         tried += [each] if each else []
     wrong = [each for each in tried if not _is_right(each, versions, changes)]
-    if not wrong:
-        return
-    known = [each for each in versions.exercise.mistakes if each.beside]
-    for some in (*combinations(known, 1), *combinations(known, 2)):
-        if independent(*some) and versions.explains(tried, *changes, *some):
-            for mistake in some:
-                yield _named(mistake, _shows(mistake, wrong, versions, changes), versions, changes)
-            return
+    right = [each for each in tried if _is_right(each, versions, changes)]
+    known, left = _explaining(right, wrong, versions, changes)
+    for mistake in known:
+        yield _named(mistake, _shows(mistake, wrong, versions, changes), versions, changes)
     asked_for = {None, *(each.form for each in probes if each.role == "main")}
-    for each in [each for each in wrong if each.probe.form in asked_for][:2]:
+    for each in [each for each in left if each.probe.form in asked_for][:2]:
         yield _unnamed(each, versions, changes)
+
+
+def _explaining(
+    right: Sequence[Tried], wrong: Sequence[Tried], versions: Versions, changes: Sequence[Change]
+) -> tuple[Sequence[Mistake], Sequence[Tried]]:
+    """One or two mistakes that give most of what is wrong and all that is right; what is left."""
+    known = [each for each in versions.exercise.mistakes if each.beside]
+    best: tuple[Sequence[Mistake], Sequence[Tried]] = (), wrong
+    for some in (*combinations(known, 1), *combinations(known, 2)):
+        if not independent(*some) or not all(
+            versions.give(each, *changes, *some) for each in right
+        ):
+            continue
+        left = [each for each in wrong if not versions.give(each, *changes, *some)]
+        if len(left) < len(best[1]):
+            best = some, left
+    return best
 
 
 def _loosest(probe: Probe, outcome: Outcome, tolerance: Tolerance) -> Tolerance:

@@ -15,8 +15,6 @@ def in_one_form(
     Hard inputs of a form that no main probe has stay where the answer gives values for them.
     """
     forms = list(dict.fromkeys(each.form for each in _main(probes) if each.form))
-    if not forms:
-        return probes
 
     def those_of(form: str | None) -> list[Probe]:
         return [each for each in probes if each.form in (None, form)]
@@ -26,7 +24,7 @@ def in_one_form(
         return any(record.outcomes[each.name].values is not None for each in own)
 
     best = next((each for each in forms if is_right(those_of(each))), None)
-    best = best or next((each for each in forms if has_values(each)), forms[0])
+    best = best or next((each for each in forms if has_values(each)), next(iter(forms), None))
     return [
         each
         for each in probes

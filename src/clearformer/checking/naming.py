@@ -68,6 +68,10 @@ class Versions:
             self._known[key] = self._compute(probe, changes)
         return self._known[key]
 
+    def give(self, each: Tried, *changes: Change) -> bool:
+        """Whether `changes` give what the answer gave on one probe."""
+        return _alike(each.mine, self.result(each.probe, *changes), each.tolerance)
+
     def explains(self, tried: Sequence[Tried], *changes: Change) -> bool:
         """Whether `changes` give what the answer gave, everywhere, and make a difference.
 

@@ -29,7 +29,8 @@ class Probe:
     look, when no known mistake fits."""
     form: str | None = None
     """Where an argument may come in several forms, such as "a vector" or "one row": which this is.
-    An answer needs to take one of the forms that main probes have; it is judged by that alone."""
+    An answer needs to take one of the forms that main probes have; it is judged by that alone.
+    Of hard inputs in a form of their own only known mistakes are spoken of."""
     says: Words | None = None
     """What is hard about it, for a person: "scores of 1,000"."""
     batched: bool = False

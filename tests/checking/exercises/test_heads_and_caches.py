@@ -252,6 +252,12 @@ def test_a_form_is_not_refused_by_raising_on_one_input():
     assert verdict_of(answer, find("kv_cache_step")).kind == "wrong"
 
 
+def test_an_answer_that_returns_nothing_is_wrong_in_every_form():
+    verdict = verdict_of(lambda x, cache, W_Q, W_K, W_V: None, find("kv_cache_step"))
+    assert verdict.kind == "wrong"
+    assert "nothing" in verdict.findings[0].says.en
+
+
 def test_an_input_in_half_precision_does_not_loosen_the_others():
     def answer(X, W_Q, W_K, W_V, W_O, n_heads, masked=True):
         return 1.001 * multi_head_by_einsum(X, W_Q, W_K, W_V, W_O, n_heads, masked)[0]

@@ -7,8 +7,12 @@ import numpy as np
 
 from clearformer.checking.exercise import Exercise, Mistake
 from clearformer.checking.families.caching import (
+    APPEND,
     CACHING,
     FULL,
+    HOW_LONG,
+    LINE,
+    NEXT,
     as_dict,
     everything,
     joined,
@@ -91,6 +95,19 @@ def probes() -> Sequence[Probe]:
         ),
     )
 
+
+NOT_UPDATED = Mistake(
+    "cache-not-updated",
+    {"stored": lambda old, all_: old},
+    Words(
+        "the cache is returned as it was: what is new is missing",
+        "キャッシュが元のままで、新しいものが入っていません",
+    ),
+    NEXT,
+    HOW_LONG,
+    APPEND,
+    LINE,
+)
 
 ALIGN = Words(
     "align the mask with the last key: new token i sees t + i + 1 keys.",
@@ -261,6 +278,7 @@ EXERCISE = Exercise(
     mistakes=(
         *(each for each in PROJECTING if each.key not in ("scores-elementwise",)),
         *CACHING,
+        NOT_UPDATED,
         *MASKS,
         *POSITIONS,
         *SCALING,

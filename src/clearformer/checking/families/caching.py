@@ -119,6 +119,18 @@ CACHING = (
         ),
         NEXT,
     ),
+    *(
+        _slip(
+            "cache-drops-last",
+            {"handed_on": step},
+            Words(
+                "the newest key or the newest value is missing from the cache that is returned",
+                "返されたキャッシュに最新のキーか値の片方がありません",
+            ),
+            NEXT,
+        )
+        for step in (lambda K, V: as_dict(K[:-1], V), lambda K, V: as_dict(K, V[:-1]))
+    ),
     _slip(
         "cache-drops-last",
         {"joined": lambda old, new: joined(old[:-1], new)},
@@ -134,6 +146,15 @@ CACHING = (
         Words(
             "the oldest key and value are dropped: the cache never grows",
             "最も古いキーと値が捨てられ、キャッシュが伸びません",
+        ),
+        NEXT,
+    ),
+    _slip(
+        "cache-drops-first",
+        {"stored": lambda old, all_: all_[1:]},
+        Words(
+            "the oldest key and value are missing from the cache that is returned",
+            "返されたキャッシュに最も古いキーと値がありません",
         ),
         NEXT,
     ),

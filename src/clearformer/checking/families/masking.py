@@ -246,7 +246,7 @@ def half_precision(arguments: Mapping[str, Any]) -> Probe:
         for name, value in arguments.items()
     }
     says = Words("numbers in half precision", "半精度の数")
-    return Probe("half precision", halved, role="stress", says=says)
+    return Probe("half precision", halved, role="stress", form="half precision", says=says)
 
 
 MASK_TIES = (frozenset({"mask-zero-fill", "mask-fill-tiny"}),)

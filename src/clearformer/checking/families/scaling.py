@@ -42,7 +42,11 @@ def _read_off(cases: Mapping[str, Case]) -> float | None:
 
 def _constant(cases: Mapping[str, Case]) -> Mapping[str, Step] | None:
     divisor = _read_off(cases)
-    return {"scaled": partial(by, divisor)} if divisor and not math.isclose(divisor, 1) else None
+    return (
+        {"scaled": partial(by, divisor)}
+        if divisor and not math.isclose(divisor, 1, rel_tol=1e-4)
+        else None
+    )
 
 
 def _divisor(cases: Mapping[str, Case]) -> Words | None:
