@@ -70,7 +70,8 @@ FAILURES = {
 
 def failure(failure: Failure) -> Words:
     """Why nothing could be tried, in one line; with the nearest names where one was not found."""
-    said = FAILURES[failure.kind].about(message=failure.message)
+    frame, message = FAILURES[failure.kind], failure.message
+    said = Words(frame.en.format(message=message.en), frame.ja.format(message=message.ja))
     if not failure.nearest:
         return said
     near = ", ".join(failure.nearest)
@@ -108,9 +109,7 @@ def _unusable(main: Sequence[Outcome]) -> list[Finding]:
     """What came instead of arrays, told once."""
     came = Counter(each.unusable for each in main if each.unusable)
     return [
-        Finding(
-            Words(f"it returned {what}, expected an array", f"配列ではなく {what} が返りました")
-        )
+        Finding(Words(f"it returned {what.en}", f"返ってきたのは{what.ja}でした"))
         for what, _ in came.most_common(1)
     ]
 
@@ -122,8 +121,8 @@ def _foreign(main: Sequence[Outcome], record: Record) -> list[Finding]:
     return [
         Finding(
             Words(
-                f"it returned {what}, expected a {expected}",
-                f"{expected} ではなく {what} が返りました",
+                f"it returned {what.en}, expected a {expected}",
+                f"{expected} ではなく {what.ja} が返りました",
             )
         )
         for what, _ in came.most_common(1)

@@ -59,9 +59,9 @@ class Outcome:
     values: Mapping[str, np.ndarray] | None = None
     """Arrays by the names of what is returned; None where nothing usable came."""
     raised: Raised | None = None
-    unusable: str | None = None
-    """What came instead of the values, in few words, such as "a list" or "nothing (None)"."""
-    foreign: str | None = None
+    unusable: Words | None = None
+    """What came instead of the values, in few words: "nothing (None), expected array"."""
+    foreign: Words | None = None
     """What the values were wrapped in that they should not be: "a list", "a torch.Tensor"; the
     values are there, but the answer cannot be right."""
     repeats: bool = True
@@ -79,12 +79,10 @@ class Failure:
     kind: Literal[
         "file", "import", "missing", "signature", "timeout", "memory", "died", "output", "input"
     ]
-    message: str
+    message: Words
     raised: Raised | None = None
     nearest: Sequence[str] = ()
     """Names of functions that were probably meant."""
-    says: Words | None = None
-    """`message` in each language."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +96,8 @@ class Record:
     """By the name of the probe."""
     failure: Failure | None = None
     notes: Sequence[str] = ()
-    """Keys of what else is worth telling: "prints", "work-at-import", "not-contained", …"""
+    """Keys of what else is worth telling: "prints", "work-at-import" (it does more than define
+    things when it is run), "leaves-a-thread", "leaves-a-process", "not-contained" (tried in this
+    process), "other-default:eps=1e-06" (its default is not that of the exercise)."""
     printed: str = ""
     """The beginning of what the file printed."""

@@ -139,7 +139,9 @@ def test_a_number_may_be_of_any_kind():
 )
 def test_what_is_no_array_is_unusable(value, what):
     outcome = try_here(lambda x: value, DOUBLE).outcomes["4 rows"]
-    assert (outcome.values, outcome.raised, outcome.unusable) == (None, None, what)
+    assert (outcome.values, outcome.raised) == (None, None)
+    assert outcome.unusable.en.removesuffix(", expected array") == what
+    assert outcome.unusable.ja
 
 
 def test_a_list_or_a_tensor_is_foreign_but_kept():
@@ -150,7 +152,7 @@ def test_a_list_or_a_tensor_is_foreign_but_kept():
         (lambda x: torch.from_numpy(2 * x), "a torch.Tensor"),
     ):
         outcome = try_here(wrap, DOUBLE).outcomes["4 rows"]
-        assert outcome.foreign == what
+        assert outcome.foreign.en == what
         np.testing.assert_allclose(
             outcome.values["output"], 2 * DOUBLE.probes()[0].arguments["x"], 1e-6
         )
@@ -310,7 +312,7 @@ def test_a_loop_in_python_ends_by_itself_in_any_thread(main):
 def test_other_parameters_are_a_failure_that_says_what_was_expected(answer):
     record = try_here(answer, ATTENTION)
     assert record.failure.kind == "signature" and not record.outcomes
-    assert "(X, W_Q, W_K, W_V, masked=True)" in record.failure.message
+    assert "(X, W_Q, W_K, W_V, masked=True)" in record.failure.message.en
 
 
 def test_what_is_no_function_is_a_failure():

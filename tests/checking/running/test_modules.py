@@ -197,7 +197,7 @@ def test_a_parameter_of_unknown_use_is_a_failure_that_names_it():
             self.places = nn.Parameter(torch.zeros(11, n_embd))
 
     failure = try_here(More, ATTENTION).failure
-    assert failure.kind == "signature" and "places (11, 7)" in failure.message
+    assert failure.kind == "signature" and "places (11, 7)" in failure.message.en
 
 
 def test_a_module_for_an_exercise_without_that_form_is_a_failure():

@@ -17,9 +17,9 @@ def record_with(value):
     outcomes = {
         "one": Outcome({"output": value}, repeats=False, warned=(Warned("w", 4),)),
         "two": Outcome(raised=raised, changed=(Changed("X", 5, "X += 1"),)),
-        "three": Outcome(unusable="a list", skipped=True),
+        "three": Outcome(unusable=Words("a list", "リスト"), skipped=True),
     }
-    failure = Failure("missing", "no", raised, ("near",), Words("no", "ない"))
+    failure = Failure("missing", Words("no", "ない"), raised, ("near",))
     return Record("f", None, Style("torch", True), outcomes, failure, ("prints",), "あ\n\x00")
 
 

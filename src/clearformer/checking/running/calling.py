@@ -75,7 +75,7 @@ class Caller:
         try:
             values, foreign = flatten(value, self.exercise.returns, like=like, library=self.library)
         except UnusableError as what:
-            return Outcome(unusable=str(what))
+            return Outcome(unusable=what.came)
         except BaseException as error:
             self._pass_on(error)
             return Outcome(raised=self._raised(error, None))

@@ -21,5 +21,4 @@ def failure(
     **facts: Any,
 ) -> Failure:
     """A failure that says the same in both languages, with each {name} replaced by its fact."""
-    says = Words(english, japanese).about(**facts)
-    return Failure(kind, says.en, raised, tuple(nearest), says)
+    return Failure(kind, Words(english, japanese).about(**facts), raised, tuple(nearest))

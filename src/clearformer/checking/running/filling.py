@@ -16,7 +16,7 @@ class DoesNotFitError(Exception):
     """The module does not hold what the exercise has; says so in a failure."""
 
     def __init__(self, failed: Failure):
-        super().__init__(failed.message)
+        super().__init__(failed.message.en)
         self.failure = failed
 
 

@@ -12,18 +12,28 @@ import numpy as np
 
 from clearformer.checking.record import Library
 from clearformer.checking.running.arrays import as_array, is_tensor
+from clearformer.checking.running.described import described, expected
+from clearformer.checking.words import Words
+
+OF_OBJECTS = Words("an array of objects", "オブジェクトの配列")
+OF_TEXT = Words("an array of text", "文字列の配列")
+NO_TABLE = Words("a list that is not a table of numbers", "数の表になっていないリスト")
 
 LARGEST = 500_000
 """More numbers than this in one array are described, not kept."""
 
 
 class UnusableError(ValueError):
-    """What came instead of the values, in few words."""
+    """There are no such arrays in it; `came` says what there is instead."""
+
+    def __init__(self, came: Words):
+        super().__init__(came.en)
+        self.came = came
 
 
 def flatten(
     value: Any, returns: Sequence[str], *, like: Any = None, library: Library | None = None
-) -> tuple[dict[str, np.ndarray], str | None]:
+) -> tuple[dict[str, np.ndarray], Words | None]:
     """The arrays of `value` by name, and what they were wrapped in if wrongly.
 
     Args:
@@ -56,9 +66,9 @@ def _parts(value: Any, returns: Sequence[str], like: Any) -> list[Any]:
             return [value[name] for name in returns]
         value = list(value.values())
     if not isinstance(value, list | tuple):
-        raise UnusableError(f"{described(value)} instead of {names}")
+        raise UnusableError(expected(described(value), names))
     if len(value) < len(returns):
-        raise UnusableError(f"{described(value)} of {len(value)} instead of {names}")
+        raise UnusableError(expected(_long(value), names))
     return list(value[: len(returns)])
 
 
@@ -76,21 +86,23 @@ class _Gathered:
     def __init__(self, library: Library | None):
         self.library = library
         self.found: dict[str, np.ndarray] = {}
-        self.foreign: str | None = None
+        self.foreign: Words | None = None
 
     def add(self, name: str, value: Any, like: Any) -> None:
         """Takes the arrays of `value`, under `name` or names that begin with it."""
         if isinstance(like, Mapping):
             if not isinstance(value, Mapping):
-                raise UnusableError(f"{described(value)} instead of a dict as {name}")
+                raise UnusableError(expected(described(value), f"{name}: dict"))
             for key in like:
                 if key not in value:
-                    raise UnusableError(f'a dict without "{key}" as {name}')
+                    raise UnusableError(expected(described(value), f'{name}["{key}"]'))
                 self.add(f"{name}.{key}", value[key], like[key])
         elif holds_arrays(like):
-            members = list(value) if isinstance(value, list | tuple | np.ndarray) else ()
+            several = isinstance(value, list | tuple) or bool(getattr(value, "ndim", 0))
+            members = list(value) if several else ()
             if len(members) != len(like):
-                raise UnusableError(f"{described(value)} instead of {len(like)} arrays as {name}")
+                came = _long(value) if several else described(value)
+                raise UnusableError(expected(came, f"{name}: {len(like)} arrays"))
             for place, member in enumerate(members):
                 self.add(f"{name}.{place}", member, like[place])
         else:
@@ -101,9 +113,10 @@ class _Gathered:
         array = self._array(value, may_be_list)
         if array.dtype.kind not in "biufc":
             objects = array.dtype.kind == "O"
-            raise UnusableError("an array of objects" if objects else "an array of text")
+            raise UnusableError(OF_OBJECTS if objects else OF_TEXT)
         if array.size > LARGEST:
-            raise UnusableError(f"an array of shape {array.shape}")
+            shape = str(array.shape)
+            raise UnusableError(Words(f"an array of shape {shape}", f"形が {shape} の配列"))
         return array
 
     def _array(self, value: Any, may_be_list: bool) -> np.ndarray:
@@ -124,11 +137,17 @@ class _Gathered:
             return np.asarray(value)
         if inspect.iscoroutine(value):
             value.close()
-        raise UnusableError(described(value))
+        raise UnusableError(expected(described(value), "array"))
 
     def _note(self, value: Any, fine: bool = False) -> None:
         if not fine and self.foreign is None:
             self.foreign = described(value)
+
+
+def _long(value: Any) -> Words:
+    """What it is, and how many there are in it."""
+    came = described(value)
+    return Words(f"{came.en} of {len(value)}", f"長さ {len(value)} の{came.ja}")
 
 
 def holds_arrays(value: Any) -> bool:
@@ -140,7 +159,7 @@ def _from_list(value: list[Any] | tuple[Any, ...]) -> np.ndarray:
     try:
         return np.asarray(_plain(value))
     except (ValueError, TypeError, OverflowError):
-        raise UnusableError("a list that is not a table of numbers") from None
+        raise UnusableError(NO_TABLE) from None
 
 
 def _plain(value: Any) -> Any:
@@ -148,19 +167,3 @@ def _plain(value: Any) -> Any:
         return [_plain(each) for each in value]
     array = as_array(value)
     return value if array is None else array
-
-
-def described(value: Any) -> str:
-    """What `value` is, in few words: "a list", "a torch.Tensor", "nothing (None)"."""
-    if value is None:
-        return "nothing (None)"
-    if is_tensor(value):
-        return "a torch.Tensor"
-    if isinstance(value, np.ndarray):
-        return "a numpy.ndarray"
-    kind = "a class" if isinstance(value, type) else type(value).__name__[:60]
-    known = {
-        "str": "a text", "int": "a whole number", "float": "a number", "function": "a function",
-        "bool": "a bool", "a class": "a class",
-    }  # fmt: skip
-    return known.get(kind) or ("an " if kind[0].lower() in "aeiou" else "a ") + kind

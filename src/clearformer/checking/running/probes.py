@@ -32,8 +32,9 @@ def all_probes(exercise: Exercise, style: Style) -> list[Probe]:
     """
     given = list(exercise.probes())
     taken = {probe.name for probe in given}
-    base = next(probe for probe in given if probe.role == "main" and not probe.batched)
-    probes = given + [probe for probe in _made(exercise, base, style) if probe.name not in taken]
+    plain = [probe for probe in given if probe.role == "main" and not probe.batched]
+    made = _made(exercise, plain[0], style) if plain else []
+    probes = given + [probe for probe in made if probe.name not in taken]
     if style.batched:
         probes = [each if each.batched else _batched(exercise, each) for each in probes]
     if style.library == "torch":

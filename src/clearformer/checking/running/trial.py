@@ -119,7 +119,7 @@ class Trial:
             if time.monotonic() > self.ends:
                 continue
             again = self._call(caller, probe)
-            outcome = replace(outcome, repeats=_alike(outcome, again))
+            outcome = replace(outcome, repeats=_endless(again) or _alike(outcome, again))
             if outcome.changed:
                 lines = caller.changed(probe, outcome.changed, self._allowed())
                 outcome = replace(outcome, changed=tuple(lines))
