@@ -49,3 +49,6 @@ class ModuleForm:
     """Arguments that are held as parameters."""
     fused: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Parameters that hold several arguments side by side: {"c_attn": ("W_Q", "W_K", "W_V")}."""
+    narrowed: Callable[[Given], Mapping[str, Any]] | None = None
+    """Arguments that take the place of those of a probe where a module has fewer sizes than the
+    function, such as one head size for keys and values."""

@@ -18,6 +18,8 @@ class Style:
     library: Library = "numpy"
     batched: bool = False
     """Whether every argument that may have a batch axis gets one."""
+    narrow: bool = False
+    """Whether arguments are as `ModuleForm.narrowed` gives them: for a module with fewer sizes."""
 
 
 @dataclass(frozen=True)

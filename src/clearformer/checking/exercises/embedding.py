@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.checking.exercise import Exercise, Mistake, Variant
-from clearformer.checking.families.modules import TABLE
+from clearformer.checking.families import modules
 from clearformer.checking.probe import Probe, normal
 from clearformer.checking.words import Words
 
@@ -49,8 +49,8 @@ EXERCISE = Exercise(
         "sized": lambda rows, table: rows,
     },
     probes=probes,
+    module=modules.EMBEDDING,
     batched=("ids",),
-    module=TABLE,
     variants=(
         Variant(
             "embed-scale",

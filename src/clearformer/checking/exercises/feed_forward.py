@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from clearformer.checking.exercise import Exercise, Mistake
+from clearformer.checking.families import modules
 from clearformer.checking.families.activating import ACTIVATING, TANH, gelu, relu
-from clearformer.checking.families.modules import TWO_LAYERS
 from clearformer.checking.probe import Probe, normal
 from clearformer.checking.words import Words
 
@@ -73,8 +73,8 @@ EXERCISE = Exercise(
         "activated_last": lambda output: output,
     },
     probes=probes,
+    module=modules.FEED_FORWARD,
     batched=("x",),
-    module=TWO_LAYERS,
     variants=(TANH,),
     mistakes=(
         *(replace(each, evidence=None) for each in ACTIVATING),

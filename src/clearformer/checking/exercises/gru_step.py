@@ -7,6 +7,7 @@ import numpy as np
 
 from clearformer.checking.exercise import Exercise, Mistake, Step, Variant
 from clearformer.checking.exercises.lstm_step import sigmoid
+from clearformer.checking.families import modules
 from clearformer.checking.probe import Probe, normal
 from clearformer.checking.words import Words
 
@@ -87,6 +88,7 @@ EXERCISE = Exercise(
         "joined": lambda z, n, h: (1 - z) * n + z * h,
     },
     probes=probes,
+    module=modules.GRU,
     batched=("x", "h"),
     variants=(
         Variant(

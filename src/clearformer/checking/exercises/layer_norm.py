@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.checking.exercise import Exercise
-from clearformer.checking.families.modules import NORM
+from clearformer.checking.families import modules
 from clearformer.checking.families.normalising import (
     GAIN_AND_SHIFT,
     SHOWN,
@@ -77,6 +77,6 @@ EXERCISE = Exercise(
         "shifted": lambda gained, beta: gained + beta,
     },
     probes=probes,
+    module=modules.LAYER_NORM,
     mistakes=(*SPREADING, *GAIN_AND_SHIFT),
-    module=NORM,
 )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.checking.exercise import Case, Exercise, Mistake, Step, Variant
+from clearformer.checking.families import modules
 from clearformer.checking.probe import Probe, normal
 from clearformer.checking.words import Words
 
@@ -143,6 +144,7 @@ EXERCISE = Exercise(
         "kept_cell": lambda cell, c: cell,
     },
     probes=probes,
+    module=modules.LSTM,
     batched=("x", "h", "c"),
     variants=(
         Variant(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.checking.exercise import Exercise, Mistake, Step, Variant
-from clearformer.checking.families.modules import RMS
+from clearformer.checking.families import modules
 from clearformer.checking.families.normalising import mean, normal_rows
 from clearformer.checking.probe import Probe, normal
 from clearformer.checking.words import Words
@@ -73,7 +73,7 @@ EXERCISE = Exercise(
         "gained": lambda normed, gamma: normed * gamma,
     },
     probes=probes,
-    module=RMS,
+    module=modules.RMS_NORM,
     variants=(
         Variant(
             "rms-gamma-plus-1",

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.checking.exercise import Case, Clue, Exercise, Mistake, Step
+from clearformer.checking.families import modules
 from clearformer.checking.probe import Probe, normal
 from clearformer.checking.words import Words
 
@@ -100,6 +101,7 @@ EXERCISE = Exercise(
         "returned": lambda states, X: states,
     },
     probes=probes,
+    module=modules.RNN,
     clues=(Clue("first-wrong-state", _memory),),
     mistakes=(
         _slip(

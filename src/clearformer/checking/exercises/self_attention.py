@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.checking.exercise import Exercise
+from clearformer.checking.families import modules
 from clearformer.checking.families.dropping import DROPPING, whole
 from clearformer.checking.families.masking import (
     HALF,
@@ -48,9 +49,11 @@ def probes() -> Sequence[Probe]:
     """
     square = {name: normal(seed, 6, 6, scale=0.5) for seed, name in enumerate(_NAMES, 31)}
     shown = {"W_Q": normal(41, 5, 3), "W_K": normal(42, 5, 3), "W_V": np.eye(5)}
-    first = Probe("5 tokens", {"X": normal(11, 5, 7), **_weights(12, 7, 3, 4)})
+    first = Probe("5 tokens", {"X": normal(11, 5, 7), **_weights(12, 7, 4, 4)})  # one width for all
     return (
         first,
+        Probe("6 tokens", {"X": normal(83, 6, 8), **_weights(84, 8, 3, 3)}),
+        Probe("4 tokens", {"X": normal(91, 4, 7), **_weights(92, 7, 3, 5)}),
         Probe("weights of 5 tokens", {"X": np.eye(5), **shown}),
         Probe("all seen", {"X": normal(15, 4, 8), **_weights(16, 8, 5, 3), "masked": False}),
         Probe("weights, all seen", {"X": np.eye(5), **shown, "masked": False}),
@@ -98,10 +101,10 @@ EXERCISE = Exercise(
         "mixed": mixed,
     },
     probes=probes,
-    mistakes=(*PROJECTING, *SCALING, SCALE_AFTER, *MASKING, HALF, DROPPING, *SOFTMAXING),
+    module=modules.ATTENTION,
+    mistakes=(*PROJECTING, *SCALING, SCALE_AFTER, *MASKING, *SOFTMAXING),
     ties=(*SCALE_TIES, *MASK_TIES),
     batched=("X",),
-    module=ONE_HEAD,
     synonyms={"masked": ("mask", "causal", "is_causal", "use_mask")},
     clues=(leak(first="5 tokens"), ROW_SUMS),
     unrepeatable="dropout-in-eval",

@@ -1,83 +1,192 @@
-"""Exercises as modules of PyTorch: what constructors ask for, and what parameters are called."""
+"""How exercises are written as an `nn.Module`, with the names that learners use."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from clearformer.checking.module_form import Given, Held, ModuleForm
 
-MODEL = ("d_model", "d_in", "n_embd", "embed_dim", "embed_size", "emb_dim", "dim", "C", "hidden")
-"""What the width of the model is called."""
-PROJECTIONS = {
-    "W_Q": Held(("query", "q_proj", "w_q", "wq", "w_query", "q", "to_q", "linear_q", "fc_q")),
-    "W_K": Held(("key", "k_proj", "w_k", "wk", "w_key", "k", "to_k", "linear_k", "fc_k")),
-    "W_V": Held(("value", "v_proj", "w_v", "wv", "w_value", "v", "to_v", "linear_v", "fc_v")),
-}
-FUSED = dict.fromkeys(("c_attn", "qkv", "qkv_proj", "w_qkv", "in_proj"), ("W_Q", "W_K", "W_V"))
+_WIDTH = (
+    "d_model", "n_embd", "n_embed", "embed_dim", "emb_dim", "embedding_dim", "embed_size",
+    "hidden_size", "hidden_dim", "d_in", "in_features", "in_dim", "input_dim", "input_size", "dim",
+    "features", "num_features", "normalized_shape", "width", "size", "channels", "C", "d",
+)  # fmt: skip
+_HEAD = ("head_size", "d_head", "head_dim", "d_out", "out_features", "out_dim", "d_q", "dim_k")
+_TOKENS = ("block_size", "context_length", "context_size", "seq_len", "max_len", "max_seq_len", "T")
+_HEADS = ("n_head", "num_heads", "nhead", "heads", "h", "H")
+_STATE = ("n_hidden", "hidden", "d_hidden", "units", "n", "state_size")
+
+QUERY = Held(("query", "q", "to_q", "q_proj", "w_query", "q_linear", "fc_q", "query_proj"))
+KEY = Held(("key", "k", "to_k", "k_proj", "w_key", "k_linear", "fc_k", "key_proj"))
+VALUE = Held(("value", "v", "to_v", "v_proj", "w_value", "v_linear", "fc_v", "value_proj"))
+OUTPUT = Held(
+    ("proj", "c_proj", "out", "out_proj", "o_proj", "to_out", "w_out", "output", "fc_o", "o")
+)
+_PROJECTIONS = ("W_Q", "W_K", "W_V")
+FUSED = dict.fromkeys(("c_attn", "qkv", "to_qkv", "qkv_proj", "in_proj_weight"), _PROJECTIONS)
 
 
-def _width(name: str, axis: int) -> Any:
-    """Reads a size off an argument."""
-
-    def read(given: Given) -> int:
-        return int(given[name].shape[axis])
-
-    return read
+def _one_width(given: Given) -> Mapping[str, Any]:
+    """Queries, keys and values all as wide as the narrowest."""
+    width = min(given[name].shape[-1] for name in _PROJECTIONS)
+    return {name: given[name][..., :width] for name in _PROJECTIONS}
 
 
-ONE_HEAD = ModuleForm(
+ATTENTION = ModuleForm(
     call=("X",),
-    sizes={"d_model": _width("W_Q", 0), "d_k": _width("W_Q", 1), "d_v": _width("W_V", 1)},
-    size_names={
-        "d_model": MODEL,
-        "d_k": ("d_out", "head_size", "head_dim", "d_head", "d_key", "d_attn"),
-        "d_v": ("d_value",),
+    sizes={
+        "d_model": lambda given: given["W_Q"].shape[0],
+        "d_k": lambda given: given["W_Q"].shape[1],
+        "d_v": lambda given: given["W_V"].shape[1],
+        "n_tokens": lambda given: given["X"].shape[-2],
     },
-    held=PROJECTIONS,
+    size_names={
+        "d_model": _WIDTH,
+        "d_k": (*_HEAD, "d_key"),
+        "d_v": ("d_value", "dim_v", "v_dim"),
+        "n_tokens": _TOKENS,
+    },
+    held={"W_Q": QUERY, "W_K": KEY, "W_V": VALUE},
+    fused=FUSED,
+    narrowed=_one_width,
+)
+"""`Head(d_model, d_k, d_v)(X)`: self_attention(X, W_Q, W_K, W_V)."""
+
+CROSS_ATTENTION = ModuleForm(
+    call=("X", "memory"),
+    sizes={
+        "d_model": lambda given: given["W_Q"].shape[0],
+        "d_memory": lambda given: given["W_K"].shape[0],
+        "d_k": lambda given: given["W_Q"].shape[1],
+        "d_v": lambda given: given["W_V"].shape[1],
+    },
+    size_names={
+        "d_model": _WIDTH,
+        "d_memory": ("memory_dim", "context_dim", "d_context", "kv_dim"),
+        "d_k": (*_HEAD, "d_key"),
+        "d_v": ("d_value", "dim_v", "v_dim"),
+    },
+    held={"W_Q": QUERY, "W_K": KEY, "W_V": VALUE},
+    fused=dict.fromkeys(("kv", "to_kv", "kv_proj"), ("W_K", "W_V")),
+    narrowed=_one_width,
+)
+"""`Cross(d_model, …)(X, memory)`: cross_attention(X, memory, W_Q, W_K, W_V)."""
+
+MULTI_HEAD = ModuleForm(
+    call=("X",),
+    sizes={
+        "d_model": lambda given: given["X"].shape[-1],
+        "n_heads": lambda given: given["n_heads"],
+        "n_tokens": lambda given: given["X"].shape[-2],
+    },
+    size_names={"d_model": _WIDTH, "n_heads": _HEADS, "n_tokens": _TOKENS},
+    held={"W_Q": QUERY, "W_K": KEY, "W_V": VALUE, "W_O": OUTPUT},
     fused=FUSED,
 )
-"""Self-attention of one head."""
+"""`MultiHead(d_model, n_heads)(X)`: multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads)."""
 
-NORM = ModuleForm(
+LAYER_NORM = ModuleForm(
     call=("x",),
-    sizes={"d": _width("x", -1)},
-    size_names={"d": (*MODEL, "features", "normalized_shape", "num_features", "size")},
+    sizes={"d_model": lambda given: given["x"].shape[-1]},
+    size_names={"d_model": _WIDTH},
     held={
-        "gamma": Held(("weight", "scale", "g", "gain", "a_2")),
+        "gamma": Held(("weight", "scale", "gain", "g", "a_2", "alpha")),
         "beta": Held(("bias", "shift", "b", "b_2")),
     },
 )
-"""Layer normalisation."""
+"""`LayerNorm(d_model, eps)(x)`: layer_norm(x, gamma, beta)."""
 
-RMS = ModuleForm(
+RMS_NORM = ModuleForm(
     call=("x",),
-    sizes={"d": _width("x", -1)},
-    size_names=NORM.size_names,
-    held={"gamma": Held(("weight", "scale", "g", "gain"))},
+    sizes={"d_model": lambda given: given["x"].shape[-1]},
+    size_names={"d_model": _WIDTH},
+    held={"gamma": Held(("weight", "scale", "gain", "g", "alpha"))},
 )
-"""RMS normalisation."""
+"""`RMSNorm(d_model, eps)(x)`: rms_norm(x, gamma)."""
 
-TABLE = ModuleForm(
+EMBEDDING = ModuleForm(
     call=("ids",),
-    sizes={"vocab_size": _width("table", 0), "d": _width("table", 1)},
-    size_names={
-        "vocab_size": ("vocab", "num_embeddings", "n_vocab", "V"),
-        "d": (*MODEL, "embedding_dim"),
+    sizes={
+        "n_vocabulary": lambda given: given["table"].shape[0],
+        "d_model": lambda given: given["table"].shape[1],
     },
-    held={"table": Held(("embedding", "embed", "tok_emb", "wte", "weight", "emb"))},
-)
-"""An embedding table."""
-
-TWO_LAYERS = ModuleForm(
-    call=("x",),
-    sizes={"d_model": _width("W_1", 0), "d_ff": _width("W_1", 1)},
     size_names={
-        "d_model": ("d_model", "d_in", "n_embd", "embed_dim", "emb_dim", "dim", "C"),
-        "d_ff": ("hidden", "hidden_dim", "d_hidden", "ff_dim", "d_mlp", "hidden_size"),
+        "n_vocabulary": ("vocab_size", "n_vocab", "num_embeddings", "vocab", "V"),
+        "d_model": _WIDTH,
     },
     held={
-        "W_1": Held(("fc1", "linear1", "c_fc", "w1", "up", "up_proj", "lin1", "net.0")),
-        "b_1": Held(("fc1.bias", "linear1.bias", "c_fc.bias", "up.bias", "lin1.bias")),
-        "W_2": Held(("fc2", "linear2", "c_proj", "w2", "down", "down_proj", "lin2", "net.2")),
-        "b_2": Held(("fc2.bias", "linear2.bias", "c_proj.bias", "down.bias", "lin2.bias")),
+        "table": Held(("embedding", "emb", "embed", "tok_emb", "token_embedding", "wte", "weight"))
     },
 )
-"""The feed-forward layer."""
+"""`Embedding(n_vocabulary, d_model)(ids)`: embedding(ids, table)."""
+
+FEED_FORWARD = ModuleForm(
+    call=("x",),
+    sizes={
+        "d_model": lambda given: given["W_1"].shape[0],
+        "d_hidden": lambda given: given["W_1"].shape[1],
+    },
+    size_names={
+        "d_model": _WIDTH,
+        "d_hidden": ("d_ff", "ff_dim", "hidden", "inner_dim", "d_inner"),
+    },
+    held={
+        "W_1": Held(("fc1", "linear1", "w1", "up", "c_fc", "fc_1", "lin1", "l1")),
+        "b_1": Held(("fc1.bias", "linear1.bias", "up.bias", "c_fc.bias", "lin1.bias", "l1.bias")),
+        "W_2": Held(("fc2", "linear2", "w2", "down", "c_proj", "fc_2", "lin2", "l2")),
+        "b_2": Held(
+            ("fc2.bias", "linear2.bias", "down.bias", "c_proj.bias", "lin2.bias", "l2.bias")
+        ),
+    },
+)
+"""`FeedForward(d_model, d_hidden)(x)`: feed_forward(x, W_1, b_1, W_2, b_2)."""
+
+RNN = ModuleForm(
+    call=("X", "h0"),
+    sizes={
+        "d_in": lambda given: given["W_xh"].shape[0],
+        "d_hidden": lambda given: given["W_xh"].shape[1],
+    },
+    size_names={
+        "d_in": ("input_size", "input_dim", "d_model"),
+        "d_hidden": ("hidden_size", *_STATE),
+    },
+    held={
+        "W_xh": Held(("i2h", "x2h", "w_x", "w_ih", "input", "ih", "xh")),
+        "W_hh": Held(("h2h", "w_h", "hidden", "hh")),
+        "b": Held(("i2h.bias", "x2h.bias", "xh.bias", "ih.bias", "b_h")),
+    },
+)
+"""`RNN(d_in, d_hidden)(X, h0)`: rnn_forward(X, h0, W_xh, W_hh, b)."""
+
+LSTM = ModuleForm(
+    call=("x", "h", "c"),
+    sizes={
+        "d_in": lambda given: given["W"].shape[0],
+        "d_hidden": lambda given: given["U"].shape[0],
+    },
+    size_names={
+        "d_in": ("input_size", "input_dim", "d_model"),
+        "d_hidden": ("hidden_size", *_STATE),
+    },
+    held={
+        "W": Held(("w_x", "w_ih", "weight_ih", "x2h", "i2h", "ih", "xh")),
+        "U": Held(("w_h", "w_hh", "weight_hh", "h2h", "hh")),
+        "b": Held(("bias_ih", "x2h.bias", "i2h.bias", "ih.bias", "xh.bias", "W.bias")),
+    },
+)
+"""`LSTMStep(d_in, d_hidden)(x, h, c)`: lstm_step(x, h, c, W, U, b)."""
+
+GRU = ModuleForm(
+    call=("x", "h"),
+    sizes={
+        "d_in": lambda given: given["Wz"].shape[0],
+        "d_hidden": lambda given: given["Uz"].shape[0],
+    },
+    size_names=LSTM.size_names,
+    held={
+        f"{letter}{gate}": Held((f"W{gate}.bias",) if letter == "b" else ())
+        for gate in "zrn"
+        for letter in "WUb"
+    },
+)
+"""`GRUStep(d_in, d_hidden)(x, h)`: gru_step(x, h, Wz, Uz, bz, …)."""

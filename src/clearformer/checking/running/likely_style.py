@@ -24,7 +24,14 @@ def styles_to_try(answer: Answer, thing: Any, exercise: Exercise) -> list[Style]
         only_numpy = used & of_library(names, "numpy") and not used & torch
         libraries = ["numpy", "torch"] if only_numpy else ["torch", "numpy"]
     batches = (False, True) if exercise.batched else (False,)
-    return [Style(library, batched) for library in libraries for batched in batches]
+    form = exercise.module if is_module(thing) else None
+    widths = (False, True) if form and form.narrowed else (False,)
+    return [
+        Style(library, batched, narrow)
+        for library in libraries
+        for narrow in widths
+        for batched in batches
+    ]
 
 
 def of_library(names: dict[str, Any] | None, library: str) -> set[str]:

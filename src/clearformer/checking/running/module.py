@@ -11,11 +11,13 @@ from clearformer.checking.exercise import Exercise
 from clearformer.checking.module_form import ModuleForm
 from clearformer.checking.probe import Probe
 from clearformer.checking.record import Failure
+from clearformer.checking.running.arrays import image
 from clearformer.checking.running.binding import Binding, SkippedError, bind
 from clearformer.checking.running.clock import TookTooLongError, limit
 from clearformer.checking.running.failing import failure
 from clearformer.checking.running.filling import DoesNotFitError, fill
 from clearformer.checking.running.frames import home
+from clearformer.checking.running.probes import narrowed
 
 LONGEST_MAKING = 2.0
 """Seconds that making the first module may take."""
@@ -46,7 +48,8 @@ class ModuleAnswer:
         self.binding = binding
         self.home = home(self.kind)
         self.notes = binding.notes
-        self.made: dict[str, Any] = {}
+        self.made: dict[str, tuple[Any, Any]] = {}
+        """By the name of a probe: an image of its arguments, and the module made for them."""
         self.defaults = {
             each.name: each.default
             for each in exercise.parameters
@@ -87,6 +90,10 @@ class ModuleAnswer:
     def _fits(self) -> Failure | None:
         """Why no module can be made for the first main probe; None if it can."""
         probe = next(probe for probe in self.exercise.probes() if probe.role == "main")
+        failures = [self._unfit(each) for each in (probe, narrowed(self.exercise, probe))]
+        return failures[0] if all(failures) else None
+
+    def _unfit(self, probe: Probe) -> Failure | None:
         try:
             with limit(LONGEST_MAKING):
                 self._filled({**self.defaults, **probe.arguments})
@@ -100,14 +107,16 @@ class ModuleAnswer:
         """Calls the module made for `probe`, without gradients."""
         import torch
 
-        if probe.name not in self.made:
+        kept, module = self.made.get(probe.name, (None, None))
+        if kept != image(probe.arguments):
             try:
-                self.made[probe.name] = self._filled({**self.defaults, **probe.arguments})
+                module = self._filled({**self.defaults, **probe.arguments})
             except DoesNotFitError as reason:
                 raise SkippedError(probe.name) from reason
+            self.made[probe.name] = image(probe.arguments), module
         given = {name: value for name, value in arguments.items() if self._is_given(name)}
         with torch.no_grad():
-            return self.binding.call(self.made[probe.name], given)
+            return self.binding.call(module, given)
 
     def _is_given(self, name: str) -> bool:
         return name in (*self.binding.positions, *self.binding.names) or (

@@ -28,9 +28,10 @@ def all_probes(exercise: Exercise, style: Style) -> list[Probe]:
 
     The arrays are NumPy's, also for an answer in PyTorch: those of float64 are then rounded to
     what float32 can hold, but stay float64. A batched style gives the arguments named in
-    `exercise.batched` a leading axis of 2, with the probe's own content first.
+    `exercise.batched` a leading axis of 2, with the probe's own content first; a narrow one has
+    the arguments that the form as a module gives for fewer sizes.
     """
-    given = list(exercise.probes())
+    given = [narrowed(exercise, probe) if style.narrow else probe for probe in exercise.probes()]
     taken = {probe.name for probe in given}
     plain = [probe for probe in given if probe.role == "main" and not probe.batched]
     made = _made(exercise, plain[0], style) if plain else []
@@ -40,6 +41,14 @@ def all_probes(exercise: Exercise, style: Style) -> list[Probe]:
     if style.library == "torch":
         probes = [_with(probe, _rounded) for probe in probes]
     return sorted(probes, key=lambda probe: ("main", "stress", "clue").index(probe.role))
+
+
+def narrowed(exercise: Exercise, probe: Probe) -> Probe:
+    """The probe for a module with fewer sizes; the same where the exercise knows none."""
+    form = exercise.module
+    if form is None or form.narrowed is None:
+        return probe
+    return replace(probe, arguments={**probe.arguments, **form.narrowed(probe.arguments)})
 
 
 def _made(exercise: Exercise, base: Probe, style: Style) -> list[Probe]:

@@ -72,8 +72,7 @@ class Trial:
             ran = sum(_ran(outcome) for outcome in outcomes.values())
             if ran > best[0]:
                 best = ran, style, outcomes
-            called = sum(not outcome.skipped for outcome in outcomes.values())
-            if ran == called or any(_endless(outcome) for outcome in outcomes.values()):
+            if ran == len(outcomes) or any(_endless(outcome) for outcome in outcomes.values()):
                 break
         _, style, outcomes = best
         caller = self._caller(answer, style)
