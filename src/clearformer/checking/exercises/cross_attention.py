@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.checking.exercise import Exercise, Mistake
+from clearformer.checking.families import modules
 from clearformer.checking.families.masking import covering, future
 from clearformer.checking.families.projecting import PROJECTING, mixed, products, project
 from clearformer.checking.families.scaling import (
@@ -182,6 +183,7 @@ EXERCISE = Exercise(
         "mixed": mixed,
     },
     probes=probes,
+    module=modules.CROSS_ATTENTION,
     mistakes=(*PROJECTING, *CROSSING, *SCALING, SCALE_AFTER, *SOFTMAXING),
     ties=SCALE_TIES,
     batched=("X", "memory"),

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.checking.exercise import Exercise
+from clearformer.checking.families import modules
 from clearformer.checking.families.heading import merge, split
 from clearformer.checking.families.masking import (
     HALF,
@@ -123,6 +124,7 @@ EXERCISE = Exercise(
         "out": project,
     },
     probes=probes,
+    module=modules.MULTI_HEAD,
     mistakes=(
         *PROJECTING,
         *HEADS,

@@ -7,9 +7,8 @@ import numpy as np
 
 from clearformer.checking.exercise import Exercise
 from clearformer.checking.families import modules
-from clearformer.checking.families.dropping import DROPPING, whole
+from clearformer.checking.families.dropping import whole
 from clearformer.checking.families.masking import (
-    HALF,
     MASK_TIES,
     MASKING,
     half_precision,
