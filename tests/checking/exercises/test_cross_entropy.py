@@ -79,9 +79,10 @@ def test_a_floor_under_the_probability_is_told_beside_the_verdict_or_as_a_conven
 
         return verdict_of(loss, EXERCISE)
 
-    for least in (0.0, 1e-12, 1e-9):
-        assert (with_floor(least).kind, with_floor(least).mistakes) == ("right", ["ce-log0"])
-    assert (with_floor(1e-7).kind, with_floor(1e-7).variant.key) == ("variant", "ce-floor")
+    for verdict in (with_floor(0.0), with_floor(1e-9)):
+        assert (verdict.kind, verdict.mistakes) == ("right", ["ce-log0"])
+    verdict = with_floor(1e-7)
+    assert (verdict.kind, verdict.variant.key) == ("variant", "ce-floor")
 
 
 def test_an_axis_of_length_1_that_is_lost_is_told_beside_the_verdict():
