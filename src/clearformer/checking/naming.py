@@ -70,7 +70,7 @@ class Versions:
 
     def give(self, each: Tried, *changes: Change) -> bool:
         """Whether `changes` give what the answer gave on one probe."""
-        return _alike(each.mine, self.result(each.probe, *changes), each.tolerance)
+        return alike(each.mine, self.result(each.probe, *changes), each.tolerance)
 
     def explains(self, tried: Sequence[Tried], *changes: Change) -> bool:
         """Whether `changes` give what the answer gave, everywhere, and make a difference.
