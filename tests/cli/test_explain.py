@@ -81,3 +81,21 @@ def test_help_teaches_with_examples():
 def test_a_terminal_that_lacks_characters_gets_marks_instead_of_an_error():
     result = CliRunner(charset="ascii").invoke(explain, ["猫 a"])
     assert result.exit_code == 0
+
+
+def test_what_was_looked_at_can_be_drawn(tmp_path):
+    file = tmp_path / "weights.svg"
+    result = called("I like tea", "--picture", str(file))
+    assert result.exit_code == 0
+    assert result.stdout.rstrip("\n") == cf.explain("I like tea").text()
+    assert f"is drawn in {file}" in result.stderr
+    drawn = file.read_text("utf-8")
+    assert drawn.startswith("<svg xmlns=") and drawn.count("<rect") == 9 and ">tea</text>" in drawn
+
+
+def test_a_picture_for_which_there_is_no_place_is_refused_at_once(tmp_path):
+    for place in (tmp_path, tmp_path / "missing" / "weights.svg"):
+        result = called("I like tea", "--picture", str(place))
+        assert result.exit_code == 2
+        assert "--picture expects a file in a folder that is there" in result.stderr
+        assert not result.stdout

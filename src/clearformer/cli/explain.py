@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clearformer.cli.output import json_option, machine_options, note_of, show_json, tell
+from clearformer.cli.output import (
+    json_option,
+    machine_options,
+    note_of,
+    require_place,
+    show_json,
+    tell,
+)
 from clearformer.cli.styled import show_lines
 
 if TYPE_CHECKING:
@@ -38,10 +45,20 @@ if TYPE_CHECKING:
     help="What if this step gave VALUE (a number or a JSON list)? NAME[i,j]=VALUE sets one cell. "
     "May be repeated.",
 )
+@click.option(
+    "--picture", metavar="FILE.svg", type=click.Path(path_type=Path),
+    help="Draw what attention looked at; of --layer and --head, or the first.",
+)  # fmt: skip
 @machine_options
 @json_option
 def explain(
-    sentence: str, run: Path | None, engine: str, device: str | None, as_json: bool, **options: Any
+    sentence: str,
+    run: Path | None,
+    picture: Path | None,
+    engine: str,
+    device: str | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Follow SENTENCE through every step of a Transformer: each with its reason, formula, shape and
     numbers.
@@ -75,13 +92,33 @@ def explain(
         from clearformer.cli.opening import open_run
 
         subject = open_run(run, engine, device)
+    if picture is not None:
+        require_place("--picture", picture)
     trace = explained(sentence, run=subject, **options)
+    if picture is not None:
+        _draw(trace, picture)
     if as_json:
         for note in trace.notes:
             tell(note_of(note))
         show_json(trace.to_json())
     else:
         _show(trace)
+    if picture is not None:
+        tell(f"What attention looked at is drawn in {picture}; any browser shows it.")
+
+
+def _draw(trace: "Trace", file: Path) -> None:
+    from clearformer.comparison.report.alone import alone
+    from clearformer.comparison.report.heat import heat
+    from clearformer.explanation.looked import looked_at
+    from clearformer.training.durable import in_one_line, replace_file
+
+    looked = looked_at(trace)
+    described = f"{trace.subject.sentence}: {looked.name}, a row for each token that looks"
+    drawn = heat(looked.queries, looked.keys, looked.seen, "What attention looked at", described)
+    content = alone(drawn).encode("utf-8")
+    with in_one_line("write", file, len(content)):
+        replace_file(file, content)
 
 
 def _show(trace: "Trace") -> None:

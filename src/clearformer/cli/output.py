@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import click
@@ -64,6 +65,16 @@ class PassingLine:
 
 PASSING = PassingLine()
 """The only one, as there is one terminal."""
+
+
+def require_place(flag: str, file: Path) -> None:
+    """Refuses at once a picture for which there is no place.
+
+    Raises:
+        UsageError: it is a folder, or its folder is missing.
+    """
+    if file.is_dir() or not file.parent.is_dir():
+        raise click.UsageError(f"{flag} expects a file in a folder that is there; got {file}")
 
 
 def tell(line: str) -> None:

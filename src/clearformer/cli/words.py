@@ -8,7 +8,14 @@ from typing import Any
 import click
 
 from clearformer.cli.dials import Section, SectionedCommand, dials
-from clearformer.cli.output import json_option, note_of, printable, show_json, tell
+from clearformer.cli.output import (
+    json_option,
+    note_of,
+    printable,
+    require_place,
+    show_json,
+    tell,
+)
 from clearformer.cli.progress import Counter
 from clearformer.engines.execution import ENGINES
 from clearformer.words.options import WordOptions
@@ -87,7 +94,7 @@ def words(
     if out:
         require_new(out)
     if map_file:
-        _require_file(map_file)
+        require_place("--map", map_file)
     notes: list[str] = []
     left_out = None
     chosen = {name: value for name, value in given.items() if value is not None}
@@ -178,11 +185,6 @@ def _refuse_training(path: Path, chosen: dict[str, Any]) -> None:
     if chosen:
         flags = ", ".join("--" + name.replace("_", "-") for name in chosen)
         raise click.UsageError(f"{path} is trained already; leave out {flags}, or give the text")
-
-
-def _require_file(path: Path) -> None:
-    if path.is_dir() or not path.parent.is_dir():
-        raise click.UsageError(f"--map expects a file in a folder that is there; got {path}")
 
 
 def _telling(vectors: Any) -> tuple[str, ...]:

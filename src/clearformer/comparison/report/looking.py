@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
+from clearformer.comparison.report.heat import heat
 from clearformer.comparison.report.markup import Markup, joined, tag
 from clearformer.comparison.report.strips import Strip, strips
 from clearformer.comparison.report.tables import Cell, folded, name_cell, table
-from clearformer.comparison.report.triangle import triangle
 from clearformer.comparison.report.view import View
 from clearformer.comparison.why.looking import Head, Looking
 
@@ -49,7 +49,7 @@ def _distances(view: View, found: Looking, title: str) -> Markup:
 
 def _shown(view: View, found: Looking, head: Head) -> Markup:
     title = view.say("looking_shown", layer=head.layer + 1, head=head.head + 1)
-    drawn = triangle(found.tokens, head.shown or (), title, "".join(found.tokens))
+    drawn = heat(found.tokens, found.tokens, head.shown or (), title, "".join(found.tokens))
     return tag("figure", tag("figcaption", title), drawn)
 
 
