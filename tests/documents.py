@@ -10,7 +10,7 @@ A comment on the line before a block says what a test does with it:
 `<!-- needs PyTorch -->` on a page skips it where PyTorch is not installed.
 Blocks of a page run in order in one folder, which holds `my-text.txt`, and also `runs/my-text`
 where the page says `<!-- begins with runs/my-text -->`. A `…` in what is shown stands for anything.
-README.ja.md marks none: a test holds its blocks equal to those of README.md.
+Pages in Japanese (PAGE.ja.md) mark none: a test holds their blocks equal to those of PAGE.md.
 """
 
 import doctest

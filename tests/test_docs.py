@@ -28,6 +28,9 @@ A cat sleeps on the warm stone, and the old clock counts the quiet minutes.
 When the rain stops, the garden smells of mint, and someone opens the window.
 """
 
+JA = ".ja.md"
+JAPANESE = [page for page in PAGES if page.name.endswith(JA)]
+
 REFERENCE = ROOT / "docs" / "reference"
 
 
@@ -62,6 +65,16 @@ def test_comparing_output_notices_a_difference():
     assert agrees("loss 1.5\n…\nend", "loss 1.5\nmany\nlines\nend\n")
     assert not agrees("loss 1.5", "loss 1.6")
     assert not agrees("waiting...", "waiting for long")
+
+
+@pytest.mark.parametrize("page", JAPANESE, ids=name_of)
+def test_both_languages_show_the_same_blocks(page):
+    english = page.with_name(page.name.replace(JA, ".md"))
+    japanese, original = (
+        [(block.language, block.body) for block in blocks_of(each)] for each in (page, english)
+    )
+    assert japanese == original
+    assert not any(map(is_run, blocks_of(page)))  # once is enough
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
