@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from clearformer.comparison.report.alone import alone, pictures_of
 from clearformer.comparison.report.drawing import DASHES
+from clearformer.comparison.report.heat import heat
 from clearformer.comparison.report.page import LANGUAGES, report_of
 from comparison.report.example import example
 
@@ -105,6 +107,29 @@ def test_every_picture_is_seen_in_one_of_its_two_forms(opened, width, shown, oth
         box = seen.nth(number).bounding_box()
         assert box is not None and box["width"] > 250 and box["height"] > 80
     assert all(not each.is_visible() for each in page.locator(f"svg.{other}").all())
+
+
+ALONE_OUTSIDE = """() => {
+  const frame = document.documentElement.getBoundingClientRect();
+  return [...document.querySelectorAll('text')].filter(e => {
+    const box = e.getBoundingClientRect();
+    return box.left < frame.left || box.right > frame.right || box.bottom > frame.bottom;
+  }).map(e => e.textContent);
+}"""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_picture_alone_has_room_for_all_its_words(browser, tmp_path, language):
+    source = [*"17 May", "⟨end⟩"]
+    drawn = pictures_of(example(), language)
+    drawn["alignment"] = alone(heat(source, source, [[0.2] * 7] * 7, "title", "description"))
+    page = browser.new_context(viewport={"width": 1400, "height": 900}, offline=True).new_page()
+    for name, picture in drawn.items():
+        place = tmp_path / f"{name}.svg"
+        place.write_text(picture, "utf-8")
+        page.goto(place.as_uri())
+        assert page.evaluate(ALONE_OUTSIDE) == [], name
+    page.context.close()
 
 
 def contrast(page, selector):
