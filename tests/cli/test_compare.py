@@ -1,6 +1,7 @@
 """Laws of `clearformer compare`: one JSON document, one line of refusal, a table of 80 columns."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -9,7 +10,9 @@ import time
 import pytest
 
 from clearformer.cli.comparison_table import COLUMNS, table_of
+from clearformer.comparison.compare import compare
 from clearformer.comparison.document import Comparison
+from clearformer.comparison.events import Listener
 from cli.conftest import ENVIRONMENT, TEXT
 
 DECODER = "decoder:layers=1:heads=2"
@@ -40,7 +43,7 @@ def test_the_table_fits_a_terminal_and_names_every_model(command, text_file, stu
     assert done.status == 0, done.err
     assert DECODER in done.out
     assert "ngram" in done.out
-    lines = done.out.splitlines()
+    lines = done.out.splitlines() + done.err.splitlines()
     assert max(len(line) for line in lines if str(study) not in line) <= COLUMNS
 
 
@@ -54,6 +57,47 @@ def test_a_finished_comparison_shows_the_same_again(command, text_file, study):
     first = command("compare", text_file, *SMALL, "--out", study, "--json")
     again = command("compare", "--resume", "--out", study, "--no-why", "--json")
     assert again.out == first.out
+
+
+def test_going_on_tells_only_of_what_is_new(command, text_file, study):
+    first = command("compare", text_file, *SMALL, "--out", study)
+    total = re.search(r"(\d+) parts at most", first.err).group(1)
+    (study / "trials/02-decoder-trial-seed-1.json").unlink()
+    again = command("compare", "--resume", "--out", study)
+    assert f"The first {int(total) - 1} of {total} parts had ended before." in again.err
+    assert again.err.count("bits per character in") == 1
+    assert "seed 1:" in again.err
+    assert again.out.splitlines()[-1] == first.out.splitlines()[-1]
+
+
+def test_no_why_and_the_language_are_remembered(command, text_file, study):
+    command("compare", text_file, *SMALL, "--out", study, "--language", "ja", "--json")
+    again = command("compare", "--resume", "--out", study, "--json")
+    assert json.loads(again.out)["why"] == {}
+    page = study / "report.html"
+    assert '<html lang="ja">' in page.read_text("utf-8")
+    command("compare", "--resume", "--out", study, "--language", "en", "--json")
+    assert '<html lang="en">' in page.read_text("utf-8")
+    command("compare", "--resume", "--out", study, "--json")
+    assert '<html lang="en">' in page.read_text("utf-8")
+
+
+def test_the_number_of_parts_stays_the_same():
+    heard = []
+
+    class Counting(Listener):
+        def planned(self, models, jobs):
+            heard.append(jobs)
+
+        def begun(self, job, number, jobs):
+            heard.append(jobs)
+            assert number <= jobs
+
+    compare(
+        TEXT, models=f"ngram,{DECODER}", budget="parameters=1500,tokens=320", seeds=1, batch=4,
+        context=8, workers=1, why=False, listener=Counting(),
+    )  # fmt: skip
+    assert len(set(heard)) == 1
 
 
 def test_without_out_it_has_the_name_of_the_text(command, text_file, tmp_path, monkeypatch):

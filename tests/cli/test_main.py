@@ -79,6 +79,21 @@ def test_each_command_explains_itself_with_every_flag_of_the_contract(command, n
     assert f"  clearformer {name}" in shown.out, "an example of its use"
 
 
+@pytest.mark.parametrize("name", main.COMMANDS)
+def test_the_help_of_each_command_fits_80_columns(command, name, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert all(len(line) <= 80 for line in command(name, "--help").out.splitlines())
+
+
+def test_in_a_terminal_the_command_that_goes_on_has_a_line_of_its_own(capsys, monkeypatch):
+    monkeypatch.setattr(main, "on_terminal", lambda: True)
+    main._tell_stop("stopped after 2 of 9 parts; go on with: clearformer compare --out 'a  b'")
+    assert capsys.readouterr().err.splitlines() == [
+        "clearformer: stopped after 2 of 9 parts; go on with:",
+        "    clearformer compare --out 'a  b'",
+    ]
+
+
 def test_the_commands_are_those_of_the_contract():
     assert list(main.COMMANDS) == list(FLAGS)
 

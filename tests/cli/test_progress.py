@@ -141,7 +141,7 @@ def test_what_is_trained_is_told_within_80_columns(capsys, kind, where):
         display.started(replace(START, model=model, batch=12, where=where, steps=20_000))
     told = capsys.readouterr().err
     train = told[told.index("Train") : told.index("Run ")].splitlines()
-    assert all(len(line) <= 80 for line in train)
+    assert all(len(line) <= 80 for line in told[: told.index("Run ")].splitlines())
     assert train[-1].endswith("Ctrl-C stops and saves")
 
 

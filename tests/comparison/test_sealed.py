@@ -19,7 +19,7 @@ def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("finished") / "study"
     small(folder=folder, seeds=1)
     reasons = {"why": {}, "temperature": {}}  # as if they had been measured, which takes long
-    study.Folder(folder, study.plan_in(folder)[0]).put("why", reasons)
+    study.Folder(folder, study.begun_in(folder).plan).put("why", reasons)
     return folder
 
 
@@ -30,7 +30,7 @@ def folder(finished, tmp_path):
 
 def refused(folder, match):
     with pytest.raises(RunError, match=match) as refusal:
-        compare(TEXT, folder=folder, resume=True)
+        compare(TEXT, folder=folder, resume=True, why=True)
     assert "\n" not in str(refusal.value)
 
 

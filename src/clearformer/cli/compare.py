@@ -52,9 +52,9 @@ def _in(section: str, *names: str, **options: Any) -> Callable[[Any], Any]:
      )  # fmt: skip
 @_in("What is shown", "--minutes", type=float,
      help="That the lesson takes, about; 2.5 at the least.  [default: 10]")  # fmt: skip
-@_in("What is shown", "--language", type=click.Choice(["en", "ja"]), default="en",
+@_in("What is shown", "--language", type=click.Choice(["en", "ja"]),
      help="Of the report.  [default: en]")  # fmt: skip
-@_in("What is shown", "--why/--no-why", default=True,
+@_in("What is shown", "--why/--no-why", default=None,
      help="Measure the reasons on the trained models, too, in about a minute.")  # fmt: skip
 @_in("The machine", "--engine", type=click.Choice(ENGINES),
      help="What does the arithmetic.  [default: numpy]")  # fmt: skip
@@ -82,12 +82,13 @@ def compare(
 
     \b
       clearformer compare my-text.txt
-      clearformer compare my-text.txt --models ngram,lstm,decoder --budget parameters=100k,seconds=60
-      clearformer compare --task recall --task-set distance=128 --models rnn,lstm,decoder
+      clearformer compare my-text.txt --budget parameters=100k,seconds=60
+      clearformer compare my-text.txt --models ngram,lstm,decoder
+      clearformer compare --task recall --task-set distance=128 --models rnn,lstm
       clearformer compare my-text.txt --models decoder,decoder:recipe=classic
       clearformer compare --resume --out comparisons/my-text
       clearformer compare --lesson
-    """  # noqa: E501
+    """
     from clearformer.cli.comparison_display import ComparisonDisplay
     from clearformer.cli.comparison_table import table_of
 
@@ -100,6 +101,7 @@ def compare(
     with ComparisonDisplay() as display:
         common["listener"] = display
         if lesson:
+            common["language"] = language = language or "en"
             found = _taught(list(text) or None, minutes, chosen, common)
         else:
             from clearformer.comparison.compare import compare as compared
@@ -111,7 +113,8 @@ def compare(
     for line in _lesson(found, language) if lesson else table_of(found):
         click.echo(printable(line))
     page = report or Path(str(place)) / "report.html"
-    click.echo(f"\nEvery trial is in {printable(str(place))}. To see it: {printable(str(page))}")
+    click.echo(f"\nEvery trial is kept in  {printable(str(place))}")
+    click.echo(f"To see it in a browser  {printable(str(page))}")
 
 
 def _taught(
@@ -120,7 +123,7 @@ def _taught(
     """A lesson: it decides by itself what is compared."""
     from clearformer.comparison.teaching import MINUTES, taught
 
-    unless = {"why": True, "resume": False, "encoding": "utf-8"}
+    unless = {"resume": False, "encoding": "utf-8"}
     others = {
         name: value
         for name, value in chosen.items()

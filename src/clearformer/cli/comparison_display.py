@@ -6,12 +6,15 @@ from contextlib import suppress
 from typing import Any
 
 from clearformer.cli.output import note_of, on_terminal, printable, tell
-from clearformer.cli.progress import BAR_SECONDS, PLAIN_SECONDS, clock
+from clearformer.cli.progress import BAR_SECONDS, COLUMNS, PLAIN_SECONDS, clock
 from clearformer.comparison.events import Job, Listener
-from clearformer.explanation.lines import shortened
+from clearformer.explanation.lines import shortened, wrapped
 
 NAME = 24
 """Columns of a name in a line that moves."""
+
+INDENT = "  "
+"""Before what a line goes on with."""
 
 LOOKING = 62
 """Columns of what is measured: with the bar of 14 behind it the line fits 80."""
@@ -25,6 +28,7 @@ class ComparisonDisplay(Listener):
         self._task: Any = None
         self._shown_at = time.monotonic()
         self._doing = ""
+        self._begun: set[str] = set()
 
     def __enter__(self) -> "ComparisonDisplay":
         return self
@@ -36,9 +40,9 @@ class ComparisonDisplay(Listener):
     def planned(self, models: Mapping[str, str], jobs: int) -> None:
         """Says what will be compared."""
         for name, sizes in models.items():
-            self._print(f"{name}: {sizes}")
+            self._print(f"\n{INDENT}".join(wrapped(f"{name}: {sizes}", COLUMNS - len(INDENT))))
         self._print(
-            f"{jobs} part{'s' * (jobs != 1)}; Ctrl-C stops, and every part that has ended is kept\n"
+            f"{jobs} part{'s' * (jobs != 1)} at most; Ctrl-C stops, and what has ended is kept\n"
         )
         self._start_bar()
 
@@ -47,7 +51,10 @@ class ComparisonDisplay(Listener):
         self._print(note_of(text))
 
     def begun(self, job: Job, number: int, jobs: int) -> None:
-        """Says which part it is."""
+        """Says which part it is; of the first, that those before it had ended earlier."""
+        if not self._begun and number > 1:
+            self._print(f"The first {number - 1} of {jobs} parts had ended before.")
+        self._begun.add(job.name)
         self._doing = f"{number}/{jobs} {shortened(job.model, NAME)}, {job.in_words}"
         self._move(0.0, None)
 
@@ -63,7 +70,9 @@ class ComparisonDisplay(Listener):
             self._print(f"{self._doing}: {share:.0%}{left}")
 
     def ended(self, job: Job, found: Mapping[str, Any]) -> None:
-        """Shows what came out of a full trial."""
+        """Shows what came out, but of what had ended before this session."""
+        if job.name not in self._begun:
+            return
         result = found.get("result", found)
         if job.purpose in ("trial", "count"):
             right = result["accuracy"]

@@ -70,7 +70,7 @@ def generate(
     for two. \\<mask> is the text <mask> itself.
 
     \b
-      clearformer generate runs/my-encoder --prompt "The <mask> is red" --temperature 0
+      clearformer generate runs/my-encoder --prompt "The <mask> is red"
     """
     from clearformer.cli.opening import open_run
     from clearformer.engines.threads import threads_for_generation

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from clearformer.cli.output import note_of, printable, tell
+from clearformer.cli.output import note_of, on_terminal, printable, tell
 from clearformer.engines.ranks import place_here, processes_here, rank_here
 from clearformer.engines.shortage import shortage_in
 from clearformer.errors import ClearformerError, ElsewhereError, Interrupted
@@ -71,7 +71,7 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except Interrupted as stop:
             if not rank_here():  # all processes of a run stop together
-                _tell(str(stop))
+                _tell_stop(str(stop))
             return INTERRUPTED if stop.signal == INTERRUPTED - 128 else TERMINATED
         except BrokenPipeError:
             return _reader_is_gone()
@@ -170,6 +170,16 @@ def _in_one_line(error: BaseException) -> str:
 
 def _tell(line: str) -> None:
     tell(f"clearformer: {printable(' '.join(line.split()))}")
+
+
+def _tell_stop(text: str) -> None:
+    """The command that goes on has in a terminal a line of its own, where it can be copied."""
+    before, named, command = text.partition("go on with: ")
+    if named and on_terminal():
+        _tell(f"{before}{named}")
+        tell(f"    {printable(command)}")
+    else:
+        _tell(text)
 
 
 def _show_note(message: Any, *_: Any, **__: Any) -> None:

@@ -59,7 +59,7 @@ def prepare(
     Ctrl-C stops; what is finished is kept, and the same command goes on from there.
 
     \b
-      clearformer prepare wikipedia.txt --out data/wikipedia --tokenizer bytepair --vocab 16000
+      clearformer prepare wikipedia.txt --tokenizer bytepair --vocab 16000
       clearformer train data/wikipedia --minutes 60
     """
     if verify and text:

@@ -55,8 +55,9 @@ class TrainingDisplay(Reporter):
             "judged by"
         )
         self._print(f"Tokens {start.tokenizer}, vocabulary {model.vocabulary:,}")
-        sizes = model.in_words.replace("\n", f"\n{' ' * 7}")
-        self._print(f"Model  {model.title}, {model.parameter_count:,} parameters: {sizes}")
+        sizes = " ".join(model.in_words.split())
+        told = f"{model.title}, {model.parameter_count:,} parameters: {sizes}"
+        self._print("Model  " + f"\n{' ' * 7}".join(wrapped(told, COLUMNS - 7)))
         length = f"{start.steps:,} steps" if start.steps else f"{start.minutes:g} minutes"
         stops = "Ctrl-C stops and saves".replace(" ", JOINT)
         told = f"{length} of {model.batch_in_words(start.batch)} with {start.where}; {stops}"

@@ -21,8 +21,8 @@ class Agenda:
 
     def __init__(self, entrants: Sequence[Entrant], seeds: int):
         trained = [entrant.name for entrant in entrants if not entrant.counts]
-        # counted as done until the learning rate is found: memory, grid, then the full trials
-        self.jobs = len(entrants) - len(trained) + len(trained) * (1 + len(GRID) + seeds)
+        # memory, the grid and one rate beyond it, then the full trials
+        self.jobs = len(entrants) - len(trained) + len(trained) * (1 + len(GRID) + 1 + seeds)
         self.number = 0
         self._left = {name: len(GRID) * SHARE + seeds for name in trained}
         self._seconds: dict[str, float] = dict.fromkeys(trained, 0.0)
@@ -38,9 +38,12 @@ class Agenda:
         return self.number
 
     def one_more(self, job: Job) -> None:
-        """A job that nobody could foresee: the grid was too narrow."""
-        self.jobs += 1
+        """A job that took no time until now: the grid is too narrow."""
         self._left[job.model] += SHARE
+
+    def none_more(self) -> None:
+        """The grid was wide enough: the job beyond it is done without any work."""
+        self.number += 1
 
     def end(self, job: Job, *, earlier: bool) -> None:
         """A job has ended, now or in an earlier session, which says nothing of this one's speed."""

@@ -55,8 +55,8 @@ def compare(
     folder: str | Path | None = None,
     resume: bool = False,
     report: str | Path | None = None,
-    language: str = "en",
-    why: bool = True,
+    language: str | None = None,
+    why: bool | None = None,
     tokenizer: str | None = None,
     vocab: int | None = None,
     measure: str | None = None,
@@ -86,8 +86,8 @@ def compare(
             after it was stopped; nothing is kept unless given.
         resume: go on with the comparison in `folder`; what is not given is as it was.
         report: the file of HTML to write, beside `report.html` in the folder.
-        language: of the report, en or ja.
-        why: whether the reasons are measured on the trained models, too.
+        language: of the report, en (unless given) or ja.
+        why: whether the reasons are measured on the trained models, too; True unless given.
         tokenizer: characters (unless given), words or bytepair; an entrant may have its own.
         vocab: at most so many tokens.
         measure: what models are ranked by: bits_per_character, perplexity or accuracy.
@@ -109,28 +109,31 @@ def compare(
     """
     heard = listener or Listener()
     place, page = _path(folder, "folder"), _path(report, "report")
-    require_language(language)
+    if language is not None:
+        require_language(language)
     if page is not None:
         require_place(page)
-    before, source = _before(place, resume)
+    before = _before(place, resume)
     given = {
         "models": models, "task": task, "settings": settings, "budget": budget, "seeds": seeds,
         "tokenizer": tokenizer, "vocab": vocab, "measure": measure, "batch": batch,
         "context": context, "engine": engine, "device": device, "workers": workers,
     }  # fmt: skip
-    plan = planned(given, before)
-    course, source = _course(plan, text, encoding, source)
+    plan = planned(given, before.plan if before else None)
+    course, source = _course(plan, text, encoding, before.source if before else {})
     plan = plan.on(course.text().get("fingerprint"))
-    if before is not None and plan.fingerprint != before.fingerprint:
+    if before is not None and plan.fingerprint != before.plan.fingerprint:
         raise RunError(f"the text is not the one that {place} compares on: it has changed since")
     entries = sized_entries(plan, course)  # before there is a folder: it may be refused
-    kept = study.begun(place, plan, source) if place is not None else study.Study()
+    wishes = _wished(before, why=why, language=language)
+    begun = study.Begun(plan, source, wishes)
+    kept = study.begin(place, begun) if place is not None else study.Study()
     with kept.locked():
         going_on = how_to_go_on(place, source)
-        comparison = conduct(plan, course, entries, kept, heard, going_on, why=why)
+        comparison = conduct(plan, course, entries, kept, heard, going_on, why=wishes.why)
         for file in (place / study.REPORT if place else None, page):
             if file is not None:
-                write_report(comparison, file, language)
+                write_report(comparison, file, wishes.language)
     return comparison
 
 
@@ -234,14 +237,19 @@ def _check(plan: Plan) -> None:
         check_fits(entrants, plan.task, course.reads, course.counts)
 
 
-def _before(place: Path | None, resume: bool) -> tuple[Plan | None, dict[str, Any]]:
+def _wished(before: study.Begun | None, **given: Any) -> study.Wishes:
+    usual = before.wishes if before else study.Wishes()
+    return replace(usual, **{name: value for name, value in given.items() if value is not None})
+
+
+def _before(place: Path | None, resume: bool) -> study.Begun | None:
     if not resume:
-        return None, {}
+        return None
     if place is None:
         raise ConfigurationError(
             "resume needs the folder of the comparison: name it with --out FOLDER"
         )
-    return study.plan_in(place)
+    return study.begun_in(place)
 
 
 def _course(

@@ -151,6 +151,8 @@ class _Conducting:
             return found
 
         found = searched(entry.name, loss_of)
+        if not found.widened:
+            self.agenda.none_more()
         if found.at_the_edge:
             self.at_the_edge.append(f"{entry.name} ({found.chosen:g})")
         return found

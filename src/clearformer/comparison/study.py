@@ -1,6 +1,6 @@
 """The folder of a comparison: its plan, and every trial that has ended, so that it can go on.
 
-FOLDER/plan.json         what is compared (see `plan`), and where the text is
+FOLDER/plan.json         what is compared (see `plan`), where the text is, what was wished to see
        trials/NAME.json  one for each trial that has ended, whole or not at all (`sealed`)
        trials/NAME.safetensors  the weights of the first seed, to look into
        comparison.json   the document, once all have ended
@@ -11,6 +11,7 @@ FOLDER/plan.json         what is compared (see `plan`), and where the text is
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,42 @@ PLAN, TRIALS, DOCUMENT, REPORT = "plan.json", "trials", "comparison.json", "repo
 
 FORMAT = 1
 """Version of plan.json; raised when an older program could not read a newer one."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What changes nothing that is trained: it may be another each time."""
+
+    why: bool = True
+    """Whether the reasons are measured, too."""
+    language: str = "en"
+    """Of the report."""
+
+    @classmethod
+    def from_json(cls, document: object, source: str) -> "Wishes":
+        """The wishes in a document; what a folder made before does not tell is as usual.
+
+        Raises:
+            RunError: it is damaged; `source` names it.
+        """
+        given = {} if document is None else document
+        try:
+            made = cls(**given)  # type: ignore[arg-type]
+        except TypeError:
+            raise RunError(f"{source} is damaged: expected wishes, got {given!r:.40}") from None
+        if type(made.why) is not bool or not isinstance(made.language, str):
+            raise RunError(f"{source} is damaged: expected wishes, got {given!r:.40}")
+        return made
+
+
+@dataclass(frozen=True)
+class Begun:
+    """What a folder says of the comparison that was begun in it."""
+
+    plan: Plan
+    source: Mapping[str, Any]
+    """Where its text is."""
+    wishes: Wishes
 
 
 class Study:
@@ -166,20 +203,29 @@ class Folder(Study):
         return self.path / TRIALS / f"{name}{ending}"
 
 
-def begun(path: Path, plan: Plan, source: Mapping[str, Any]) -> Folder:
+def begin(path: Path, begun: Begun) -> Folder:
     """The folder of a new comparison, or of the same one that was begun there before.
 
     Args:
         path: of the folder.
-        plan: what is compared.
-        source: where the text is, so that it can be found again.
+        begun: what is compared, where the text can be found again, and what is wished this time.
 
     Raises:
         RunError: it holds other files, or another comparison, or cannot be written to.
     """
+    document = {
+        "format": FORMAT,
+        "plan": begun.plan.to_json(),
+        "source": dict(begun.source),
+        "wishes": asdict(begun.wishes),
+    }
     if (path / PLAN).exists():
-        plan.require_same(plan_in(path)[0], path)
-        return Folder(path, plan)
+        before = begun_in(path)
+        begun.plan.require_same(before.plan, path)
+        if before.wishes != begun.wishes:
+            with in_one_line("write", path / PLAN):
+                replace_file(path / PLAN, strict_json.encode(document, str(path / PLAN)))
+        return Folder(path, begun.plan)
     with in_one_line("create the comparison", path):
         there = [entry.name for entry in path.iterdir()] if path.exists() else []
         others = sorted(set(there) - {LOCK, TRIALS, f"{PLAN}.tmp"})
@@ -189,14 +235,13 @@ def begun(path: Path, plan: Plan, source: Mapping[str, Any]) -> Folder:
                 "choose another --out"
             )
         (path / TRIALS).mkdir(parents=True, exist_ok=True)
-        document = {"format": FORMAT, "plan": plan.to_json(), "source": dict(source)}
         replace_file(path / PLAN, strict_json.encode(document, str(path / PLAN)))
         sync_folder(path.parent)
-    return Folder(path, plan)
+    return Folder(path, begun.plan)
 
 
-def plan_in(path: Path) -> tuple[Plan, dict[str, Any]]:
-    """The plan of the comparison in a folder, and where its text is.
+def begun_in(path: Path) -> Begun:
+    """The comparison in a folder.
 
     Raises:
         RunError: there is none, it is damaged, or of a newer version.
@@ -212,4 +257,8 @@ def plan_in(path: Path) -> tuple[Plan, dict[str, Any]]:
             f"{file} is damaged or of a newer version: expected format {FORMAT}, "
             f"got {document.get('format')!r:.40}"
         )
-    return Plan.from_json(plan, str(file)), source if isinstance(source, dict) else {}
+    return Begun(
+        Plan.from_json(plan, str(file)),
+        source if isinstance(source, dict) else {},
+        Wishes.from_json(document.get("wishes"), str(file)),
+    )
