@@ -1,5 +1,7 @@
 """Laws of sizes: within 2 % of the budget, whatever the kind, or refused with the reason."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -42,21 +44,51 @@ def test_dials_that_were_set_stay():
 
 
 def test_a_budget_below_the_smallest_is_refused_with_that():
-    with pytest.raises(ConfigurationError, match=r"decoder cannot meet .* 100 .* the smallest"):
+    with pytest.raises(
+        ConfigurationError, match=r"decoder cannot meet .* 100 .* at least [0-9,]+; take"
+    ):
         sized("decoder", KINDS["decoder"], 65, {}, budget(100))
 
 
 def test_a_vocabulary_that_alone_is_larger_is_refused():
-    with pytest.raises(ConfigurationError, match="50,000 tokens"):
+    with pytest.raises(ConfigurationError, match="vocabulary of 50,000 .* take --vocab 1000, or"):
         sized("decoder", KINDS["decoder"], 50_000, {}, budget(100_000))
 
 
 def test_widths_that_are_both_set_cannot_be_searched():
     dials = {"embed": 32, "hidden": 64}
-    with pytest.raises(ConfigurationError, match="nearest it can be with these dials"):
+    with pytest.raises(ConfigurationError, match="it has 37,216; take another --budget"):
         sized("decoder", KINDS["decoder"], 65, dials, budget(60_000))
 
 
 def test_dials_that_cannot_be_are_told_as_they_are():
     with pytest.raises(ConfigurationError, match="activation must be one of"):
         sized("decoder", KINDS["decoder"], 65, {"activation": "old"}, budget(20_000))
+
+
+@pytest.mark.parametrize("vocabulary", [12_000, 300_000])
+@pytest.mark.parametrize("name", SIZED)
+def test_with_the_vocabulary_that_a_refusal_names_the_budget_is_met(name, vocabulary):
+    parameters = 200_000
+    try:
+        sized(name, KINDS[name], vocabulary, {}, budget(parameters))
+    except ConfigurationError as refusal:
+        assert len(str(refusal)) < 180
+        fewer = int(str(refusal).partition("--vocab ")[2].partition(",")[0])
+        made = sized(name, KINDS[name], fewer, {}, budget(parameters))
+        assert abs(made.parameter_count - parameters) <= 0.02 * parameters
+
+
+@pytest.mark.parametrize("name", SIZED)
+def test_a_large_budget_is_met_by_few_tries(name):
+    made = []
+    kind = KINDS[name]
+
+    class Counting(kind.configuration):
+        def __post_init__(self):
+            super().__post_init__()
+            made.append(1)
+
+    found = sized(name, replace(kind, configuration=Counting), 65, {}, budget(10**12))
+    assert abs(found.parameter_count - 10**12) <= 0.02 * 10**12
+    assert len(made) < 5000

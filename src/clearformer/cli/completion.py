@@ -14,7 +14,7 @@ def completion(ctx: click.Context, shell: str) -> None:
     \b
       bash clearformer completion bash >> ~/.bashrc
       zsh  clearformer completion zsh >> ~/.zshrc
-      fish clearformer completion fish > ~/.config/fish/completions/clearformer.fish
+      fish clearformer completion fish >~/.config/fish/completions/clearformer.fish
     """
     from click.shell_completion import get_completion_class
 

@@ -20,6 +20,15 @@ COARSE, FINE = "embed", "hidden"
 LARGEST_WIDTH = 2**17
 """Widths up to it are tried."""
 
+WIDEST_STEP = 4096
+"""More heads than can share out so wide a vector are none that anybody means."""
+
+AROUND = 32
+"""Widths that are tried on each side of the one whose usual shape meets the budget best."""
+
+PER_TOKEN = 100
+"""Parameters for each token of the vocabulary with which every kind finds a shape."""
+
 FURTHEST = 4.0
 """A hidden width more than so many times what is usual is no longer the same kind of model."""
 
@@ -51,7 +60,7 @@ def sized(
         make({})  # dials that cannot be are told as they are
         natural = [make({}).completed]
     else:
-        natural = _natural(make, dials, budget)
+        natural = _natural(make, budget)
     candidates = [
         found
         for start in natural
@@ -60,22 +69,39 @@ def sized(
     return _best(name, candidates, natural, budget)
 
 
-def _natural(make: Make, dials: Mapping[str, Any], budget: Budget) -> list[Configuration]:
-    """The kind in its usual shape, in every width that is not far larger than the budget."""
-    found: list[Configuration] = []
+def _natural(make: Make, budget: Budget) -> list[Configuration]:
+    """The kind in its usual shape, in widths about the one that has as many parameters as wanted.
+
+    The usual shape is the one that `_best` looks for, so wider and narrower ones cannot win.
+    """
+    step = _step(make)
+    low, high = 1, LARGEST_WIDTH // step
+    while low < high:  # the first width that has at least as many; parameters grow with it
+        middle = (low + high) // 2
+        found = _made(make, middle * step)
+        enough = found is None or found.parameter_count >= budget.parameters
+        low, high = (low, middle) if enough else (middle + 1, high)
+    places = range(max(low - AROUND, 1), low + AROUND + 1)
+    return [found for place in places if (found := _made(make, place * step)) is not None]
+
+
+def _step(make: Make) -> int:
+    """The smallest width there can be, of which others are multiples; heads share it out."""
     fault: ConfigurationError | None = None
-    for width in range(1, LARGEST_WIDTH):
+    for width in range(1, WIDEST_STEP + 1):
         try:
-            made = make({COARSE: width}).completed
+            make({COARSE: width})
+            return width
         except ConfigurationError as refused:  # not a multiple of heads
             fault = fault or refused
-            if width > 4096 and not found:
-                raise fault from None
-            continue
-        found.append(made)
-        if made.parameter_count > 2 * budget.parameters:  # no usual shape comes down from there
-            break
-    return found
+    raise fault or ConfigurationError(f"no {COARSE} up to {WIDEST_STEP:,} can be")
+
+
+def _made(make: Make, width: int) -> Configuration | None:
+    try:
+        return make({COARSE: width}).completed
+    except ConfigurationError:
+        return None
 
 
 def _closed(start: Configuration, budget: Budget) -> Configuration:
@@ -108,13 +134,17 @@ def _best(
     counts = sorted({made.parameter_count for made in (*candidates, *natural)})
     below = [count for count in counts if count < budget.parameters][-1:]
     above = [count for count in counts if count > budget.parameters][:1]
-    nearest = " and ".join(f"{count:,}" for count in below + above)
-    if not below:
-        why = f"the smallest it can be has {counts[0]:,}"
-    else:
-        why = f"the nearest it can be with these dials have {nearest}"
+    nearest = " or ".join(f"{count:,}" for count in below + above)
     raise ConfigurationError(
-        f"{name} cannot meet the budget of {budget.parameters:,} parameters within 2 %: {why} "
-        f"(its vocabulary of {candidates[0].vocabulary:,} tokens alone weighs on it); choose "
-        "another budget, fewer layers, or a smaller vocabulary"
+        f"{name} cannot meet the budget of {budget.parameters:,} parameters within 2 %: with a "
+        f"vocabulary of {candidates[0].vocabulary:,} it has {'at least ' * (not below)}{nearest}; "
+        f"take {_way_out(candidates[0].vocabulary, budget)}"
     )
+
+
+def _way_out(vocabulary: int, budget: Budget) -> str:
+    """What a person can change."""
+    fewer = budget.parameters // PER_TOKEN
+    if vocabulary > fewer >= PER_TOKEN:
+        return f"--vocab {fewer}, or a larger --budget"
+    return "another --budget, or other dials"
