@@ -51,7 +51,7 @@ def test_a_budget_below_the_smallest_is_refused_with_that():
 
 
 def test_a_vocabulary_that_alone_is_larger_is_refused():
-    with pytest.raises(ConfigurationError, match="vocabulary of 50,000 .* take --vocab 1000, or"):
+    with pytest.raises(ConfigurationError, match=r"vocabulary of 50,000 .* take --vocab 1000, or"):
         sized("decoder", KINDS["decoder"], 50_000, {}, budget(100_000))
 
 

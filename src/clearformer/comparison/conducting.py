@@ -14,6 +14,7 @@ from clearformer.comparison.document import Comparison, Result
 from clearformer.comparison.entries import Entry
 from clearformer.comparison.events import Job, Listener
 from clearformer.comparison.findings import findings_of, summary_of
+from clearformer.comparison.notes import notes_of
 from clearformer.comparison.plan import GRID, SEARCH_SEED, Plan
 from clearformer.comparison.search import Tried, searched
 from clearformer.comparison.study import Study
@@ -83,7 +84,6 @@ class _Conducting:
         self.plan, self.course, self.kept, self.listener = plan, course, kept, listener
         self.entries, self.going_on, self.interrupt = entries, going_on, interrupt
         self.agenda = Agenda([entry.entrant for entry in entries], plan.seeds)
-        self.at_the_edge: list[str] = []
 
     def all(self) -> Comparison:
         """Every job, in an order that gives a first picture soon: seed by seed."""
@@ -153,8 +153,6 @@ class _Conducting:
         found = searched(entry.name, loss_of)
         if not found.widened:
             self.agenda.none_more()
-        if found.at_the_edge:
-            self.at_the_edge.append(f"{entry.name} ({found.chosen:g})")
         return found
 
     def _short(self, entry: Entry, job: Job) -> dict[str, Any]:
@@ -229,9 +227,8 @@ class _Conducting:
             training=plan.described(),
             text=self.course.text(),
             machine=_machine(plan),
-            notes=_notes(self.at_the_edge, models, plan),
         )
-        return replace(comparison, findings=findings_of(comparison))
+        return replace(comparison, findings=findings_of(comparison), notes=notes_of(comparison))
 
 
 def _result(entry: Entry, seed: int, rate: float, outcome: Outcome) -> dict[str, Any]:
@@ -254,29 +251,6 @@ def _result(entry: Entry, seed: int, rate: float, outcome: Outcome) -> dict[str,
             curve=outcome.curve,
         )
     )
-
-
-def _notes(
-    at_the_edge: Sequence[str], models: Sequence[Mapping[str, Any]], plan: Plan
-) -> tuple[str, ...]:
-    notes = []
-    if at_the_edge:
-        notes.append(
-            "the best learning rate lay at the end of those that were tried, so beyond it they may "
-            f"do better: {', '.join(at_the_edge)}"
-        )
-    if len({(model["tokenizer"], model["vocabulary"]) for model in models}) > 1:
-        notes.append(
-            "the models have different tokenizers: perplexity is per token and cannot be compared "
-            "between them, and a token of one is another stretch of text than one of another"
-        )
-    for model in models:
-        if model["counting"] and plan.budget.tokens is not None and plan.task == "text":
-            notes.append(
-                f"{model['name']} counts the beginning of the text, as many tokens as the others "
-                "read and each once"
-            )
-    return tuple(notes)
 
 
 def _machine(plan: Plan) -> dict[str, Any]:

@@ -23,6 +23,9 @@ MEASURES: Mapping[str, bool] = {
 }
 """Numbers that a trial gives, and whether more of it is better."""
 
+BY_CLOCK = ("seconds", "tokens_per_second", "memory")
+"""Those that differ from time to time where nothing is drawn, too."""
+
 
 @dataclass(frozen=True)
 class Point:

@@ -1,20 +1,13 @@
 """From results to a summary, and from that to sentences: no difference that is not shown."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from clearformer.comparison.document import MEASURES, Comparison, Result
+from clearformer.comparison.document import BY_CLOCK, MEASURES, Comparison, Result
+from clearformer.comparison.report.english import ENGLISH
 from clearformer.comparison.statistics import apart, mean_of
-
-BY_CLOCK = ("seconds", "tokens_per_second", "memory")
-"""Measures that differ from time to time where nothing is drawn, too."""
-
-WORDS = {
-    "bits_per_character": "bits per character",
-    "perplexity": "perplexity",
-    "accuracy": "share of right answers",
-}
 
 
 def summary_of(
@@ -37,80 +30,105 @@ def summary_of(
     return summary
 
 
-def findings_of(comparison: Comparison) -> tuple[str, ...]:
-    """One to three sentences on the measure that the models are ranked by."""
-    found = [_on_the_best(comparison), _on_the_rest(comparison), _on_the_limit(comparison)]
+def findings_of(
+    comparison: Comparison,
+    words: Mapping[str, str] = ENGLISH,
+    labels: Mapping[str, str] | None = None,
+) -> tuple[str, ...]:
+    """One to three sentences on the measure that the models are ranked by.
+
+    Args:
+        comparison: what was found.
+        words: of a language, such as `report.english`.
+        labels: what each entrant is called; its name unless given.
+    """
+    finding = _Finding(comparison, words, labels or {})
+    found = [finding.on_the_best(), finding.on_the_rest(), finding.on_the_limit()]
     return tuple(sentence for sentence in found if sentence)
 
 
-def _on_the_best(comparison: Comparison) -> str:
-    ranked, measure = comparison.ranked, comparison.measure
-    best = ranked[0]
-    most = "highest" if MEASURES[measure] else "lowest"
-    said = f"{best} has the {most} {WORDS[measure]}, {_shown(comparison, best)}"
-    if len(ranked) == 1:
-        return f"{best} reaches {_shown(comparison, best)} {WORDS[measure]}."
-    if any(_interval(comparison, name)["low"] is None for name in ranked):
-        return f"{said}; one seed tells of no interval, so this may be luck."
-    alike = [name for name in ranked[1:] if not _apart(comparison, best, name)]
-    if alike:
-        overlaps = "overlaps that of" if len(alike) == 1 else "overlaps those of"
-        return (
-            f"{said}, but its interval {overlaps} {_listed(alike)}: no difference between them is "
-            "shown."
-        )
-    return f"{said}, and its interval is apart from all others."
+def listed(names: Sequence[str], words: Mapping[str, str]) -> str:
+    """Such as a, b and c."""
+    if len(names) < 2:
+        return "".join(names)
+    return words["and"].join([words["comma"].join(names[:-1]), names[-1]])
 
 
-def _on_the_rest(comparison: Comparison) -> str:
-    """The order of those behind the best, and counting among them."""
-    ranked = comparison.ranked
-    if len(ranked) < 3 or any(_interval(comparison, name)["low"] is None for name in ranked):
-        return ""
-    chain = ranked[1]
-    for before, name in pairwise(ranked[1:]):
-        chain += f", then {name}" if _apart(comparison, before, name) else f" or {name}"
-    return f"Behind it: {chain} (“or” where the intervals of neighbours overlap)."
+@dataclass(frozen=True)
+class _Finding:
+    """One comparison in the words of one language."""
 
+    comparison: Comparison
+    words: Mapping[str, str]
+    labels: Mapping[str, str]
 
-def _on_the_limit(comparison: Comparison) -> str:
-    task, best = comparison.task, comparison.ranked[0]
-    if comparison.measure == "accuracy" and task["chance"] is not None:
-        at_chance = [
-            name for name in comparison.ranked
-            if comparison.mean(name, "accuracy") < 2 * task["chance"]
-        ]  # fmt: skip
-        doing = f"; {_listed(at_chance)} stay{'s' * (len(at_chance) == 1)} near it"
-        return f"Chance is {task['chance']:.3g}{doing if at_chance else ''}."
-    if task["entropy"]:
-        above = comparison.mean(best, "bits_per_character") - task["entropy"]
-        return (
-            f"The entropy of the source is {task['entropy']:.4f} bits, which no model can go below "
-            f"but by luck of the sample; {best} is {above:+.4f} from it."
-        )
-    counting = [model["name"] for model in comparison.models if model["counting"]]
-    if counting and len(comparison.names) > 1:
+    def on_the_best(self) -> str:
+        ranked, measure = self.comparison.ranked, self.comparison.measure
+        named = self.words.get(f"finding_{measure}", self.words[measure])
+        given = {"best": self._label(ranked[0]), "measure": named, "value": self._shown(ranked[0])}
+        if len(ranked) == 1:
+            return self._say("alone", **given)
+        said = self._say("highest" if MEASURES[measure] else "lowest", **given)
+        if self._unknown():
+            return self._say("once", said=said)
+        alike = [name for name in ranked[1:] if not self._apart(ranked[0], name)]
+        if alike:
+            key = "level_one" if len(alike) == 1 else "level_many"
+            return self._say(key, said=said, names=self._listed(alike))
+        return self._say("apart", said=said)
+
+    def on_the_rest(self) -> str:
+        """The order of those behind the best, and counting among them."""
+        ranked = self.comparison.ranked
+        if len(ranked) < 3 or self._unknown():
+            return ""
+        chain = self._label(ranked[1])
+        for before, name in pairwise(ranked[1:]):
+            key = "then" if self._apart(before, name) else "or"
+            chain += self._say(key, name=self._label(name))
+        return self._say("behind", chain=chain)
+
+    def on_the_limit(self) -> str:
+        comparison, task = self.comparison, self.comparison.task
         ranked = comparison.ranked
-        worse = ranked[ranked.index(counting[0]) + 1 :]
-        if worse:
-            return f"Counting alone does better than {_listed(worse)}."
-    return ""
+        if comparison.measure == "accuracy" and task["chance"] is not None:
+            chance = f"{task['chance']:.3g}"
+            near = [n for n in ranked if comparison.mean(n, "accuracy") < 2 * task["chance"]]
+            if not near:
+                return self._say("chance", chance=chance)
+            key = "near_one" if len(near) == 1 else "near_many"
+            return self._say(key, chance=chance, names=self._listed(near))
+        if task["entropy"]:
+            above = comparison.mean(ranked[0], "bits_per_character") - task["entropy"]
+            best = self._label(ranked[0])
+            entropy = f"{task['entropy']:.4f}"
+            return self._say("entropy", entropy=entropy, best=best, above=f"{above:+.4f}")
+        counting = [model["name"] for model in comparison.models if model["counting"]]
+        behind = ranked[ranked.index(counting[0]) + 1 :] if counting else []
+        worse = [name for name in behind if self._apart(counting[0], name)]
+        return self._say("counting", names=self._listed(worse)) if worse else ""
 
+    def _say(self, key: str, **values: str) -> str:
+        return self.words[f"finding_{key}"].format(**values)
 
-def _interval(comparison: Comparison, name: str) -> Mapping[str, Any]:
-    return comparison.summary[name][comparison.measure]
+    def _label(self, name: str) -> str:
+        return self.labels.get(name, name)
 
+    def _listed(self, names: Sequence[str]) -> str:
+        return listed([self._label(name) for name in names], self.words)
 
-def _apart(comparison: Comparison, one: str, other: str) -> bool:
-    return apart(_interval(comparison, one), _interval(comparison, other))
+    def _unknown(self) -> bool:
+        """Whether any interval is: then none is compared."""
+        return any(self._interval(name)["low"] is None for name in self.comparison.names)
 
+    def _interval(self, name: str) -> Mapping[str, Any]:
+        return self.comparison.summary[name][self.comparison.measure]
 
-def _shown(comparison: Comparison, name: str) -> str:
-    found = _interval(comparison, name)
-    if found["low"] is None or found["low"] == found["high"]:
-        return f"{found['mean']:.3f}"
-    return f"{found['mean']:.3f} ± {(found['high'] - found['low']) / 2:.3f}"
+    def _apart(self, one: str, other: str) -> bool:
+        return apart(self._interval(one), self._interval(other))
 
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    def _shown(self, name: str) -> str:
+        found = self._interval(name)
+        if found["low"] is None or found["low"] == found["high"]:
+            return f"{found['mean']:.3f}"
+        return f"{found['mean']:.3f} ± {(found['high'] - found['low']) / 2:.3f}"

@@ -1,6 +1,6 @@
 """The search for a learning rate: the same small grid for every model, one further at its edge."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,12 @@ class Tried:
             "chosen": self.chosen,
             "widened": self.widened,
         }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> "Tried":
+        """The same from a document."""
+        trials = tuple((each["learning_rate"], each["loss"]) for each in document["trials"])
+        return cls(trials, document["chosen"], document["widened"])
 
 
 def searched(

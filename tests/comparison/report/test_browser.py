@@ -88,12 +88,31 @@ def opened(windows):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [1280, 900, 701, 390])
 def test_nothing_is_wider_than_the_window(opened, language, width):
     page = opened(language, width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(OVERFLOWS) == []
     assert page.evaluate(OUTSIDE) == []
+
+
+SCROLLED = """() => [...document.querySelectorAll('.scroll')].filter(
+  e => e.scrollWidth > e.clientWidth + 1).map(e => e.getAttribute('aria-label'))"""
+
+SMALLEST = """() => Math.min(...[...document.querySelectorAll('svg text:not(.token)')].filter(
+  e => e.getBoundingClientRect().width
+).map(e => parseFloat(getComputedStyle(e).fontSize) * e.ownerSVGElement.getScreenCTM().a))"""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("width", [1280, 900])
+def test_tables_are_seen_whole(opened, language, width):
+    assert opened(language, width).evaluate(SCROLLED) == []
+
+
+@pytest.mark.parametrize("width", [1280, 900, 701, 390])
+def test_letters_in_pictures_stay_large_enough_to_read(opened, width):
+    assert opened(width=width).evaluate(SMALLEST) >= 10
 
 
 @pytest.mark.parametrize(

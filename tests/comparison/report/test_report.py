@@ -1,14 +1,20 @@
 import json
 import re
+from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from string import Formatter
 
 import pytest
 
-from clearformer.comparison.document import Comparison
+from clearformer.comparison.document import Comparison, Point
+from clearformer.comparison.findings import findings_of
+from clearformer.comparison.notes import notes_of
+from clearformer.comparison.report.curves import _line
 from clearformer.comparison.report.english import ENGLISH
 from clearformer.comparison.report.japanese import JAPANESE
 from clearformer.comparison.report.page import DATA, LANGUAGES, report_of
+from clearformer.comparison.report.view import View
 from clearformer.comparison.why.fading import TRACES
 from clearformer.comparison.why.reasons import Reasons
 from clearformer.errors import ConfigurationError
@@ -177,3 +183,59 @@ def test_every_picture_says_what_it_shows():
     assert pictures
     assert all('role="img"' in each and "aria-label=" in each for each in pictures)
     assert written.count("<title>") >= len(pictures)
+
+
+def told(comparison):
+    """The same with the findings and notes that it would have told."""
+    comparison = replace(comparison, findings=findings_of(comparison))
+    return replace(comparison, notes=notes_of(comparison))
+
+
+@pytest.mark.parametrize("made", [example, by_recall, lambda: example(seeds=1)])
+def test_findings_and_notes_are_in_the_language_of_the_page(made):
+    comparison = told(made())
+    assert comparison.notes
+    for words, language in ((ENGLISH, "en"), (JAPANESE, "ja")):
+        written = report_of(comparison, language)
+        labels = View(comparison, words).labels
+        for sentence in findings_of(comparison, words, labels)[1:]:
+            assert f'<p lang="{language}">{escape(sentence, quote=False)}</p>' in written
+        for note in notes_of(comparison, words, labels):
+            assert escape(note[1:], quote=False) in written
+    other = ' lang="en"'
+    assert other not in report_of(comparison, "ja")
+
+
+def test_what_nobody_can_translate_stays_as_it_is():
+    written = report_of(example(), "ja")
+    assert '<p lang="en">Behind it: decoder &amp; ngram.</p>' in written
+    assert '<li lang="en">A note.</li>' in written
+
+
+def test_counting_is_said_to_be_better_only_where_intervals_are_apart():
+    comparison = example()
+    counted = comparison.summary["ngram"]["bits_per_character"]
+    counted.update(low=counted["mean"], high=counted["mean"])
+    assert "Counting alone does better than rnn and decoder." in findings_of(comparison)
+    for measures in comparison.summary.values():
+        measures["bits_per_character"].update(low=1.0, high=9.0)
+    assert not any("Counting" in finding for finding in findings_of(comparison))
+
+
+def test_what_a_clock_decides_has_a_range_and_no_interval():
+    page = Page(report_of(example(seeds=2)))
+    assert "14.2 – 15.2" in page.inside("small")
+    assert not any("±" in text and "14." in text for text in page.inside("td"))
+    assert any("12.7 standard errors" in text for text in page.inside("li"))
+    assert not any(
+        "12.7 standard errors" in text for text in Page(report_of(example())).inside("li")
+    )
+
+
+def test_a_curve_ends_at_the_mean_of_its_seeds():
+    fast = tuple(Point(100 * n, 1.0 * n, 3.0 - n / 10) for n in range(1, 11))
+    slow = tuple(Point(100 * n, 3.0 * n, 3.0 - n / 10) for n in range(1, 11))
+    drawn = _line("a", 1, {0: fast, 1: slow}, "seconds")
+    assert drawn.points[0] == (2.0, 2.9)
+    assert drawn.points[-1] == (20.0, 2.0)
+    assert _line("a", 1, {0: fast, 1: slow}, "tokens").points[-1] == (1000.0, 2.0)

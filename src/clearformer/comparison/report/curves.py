@@ -50,14 +50,17 @@ def _picture(view: View, measure: str) -> Markup:
 
 
 def _line(label: str, colour: int, seeds: Mapping[int, Sequence[Point]], measure: str) -> Line:
-    """The mean over seeds, and from the lowest to the highest."""
+    """The mean over seeds, and from the lowest to the highest.
+
+    Seeds are compared at equal shares of their way, so that none is cut where a faster one ended.
+    """
     known = [points for points in seeds.values() if points]
     across = [np.array([getattr(point, measure) for point in points]) for points in known]
     losses = [np.array([point.loss for point in points]) for points in known]
-    first, last = max(each[0] for each in across), min(each[-1] for each in across)
-    places = np.linspace(first, last, POINTS)
-    values = np.array([np.interp(places, *pair) for pair in zip(across, losses, strict=True)])
-    mean, low, high = values.mean(0), values.min(0), values.max(0)
+    ways = [np.linspace(each[0], each[-1], POINTS) for each in across]
+    values = np.array([np.interp(*each) for each in zip(ways, across, losses, strict=True)])
+    places, mean = np.mean(ways, axis=0), values.mean(0)
+    low, high = values.min(0), values.max(0)
     band = tuple(zip(*(map(float, each) for each in (places, low, high)), strict=True))
     points = tuple(zip(map(float, places), map(float, mean), strict=True))
     return Line(label, colour, points, band if len(known) > 1 else ())

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from clearformer.comparison.report.drawing import (
+    WIDE,
     Axis,
     Frame,
     at,
@@ -48,7 +49,7 @@ def dot_chart(
     """The picture twice: for a wide page, and for a narrow one."""
     return joined(
         [
-            _drawn(dots, axis, title, description, say, borders, 1000, "wide"),
+            _drawn(dots, axis, title, description, say, borders, WIDE, "wide"),
             _drawn(dots, axis, title, description, say, borders, 340, "narrow"),
         ]
     )

@@ -7,7 +7,10 @@ from unicodedata import east_asian_width
 from clearformer.comparison.report.markup import Markup, joined, tag
 from clearformer.comparison.report.scale import Scale, number_label
 
-FONT = 12.5
+WIDE = 760.0
+"""Units of a picture that takes the whole width: few, so that its letters stay large."""
+
+FONT = 13.0
 """Height of the letters, in units of the picture."""
 
 LINE = 15.0

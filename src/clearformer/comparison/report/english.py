@@ -13,6 +13,7 @@ ENGLISH: Mapping[str, str] = {
     "best_apart": "{best} does best: {value}. {next} follows with {other}.",
     "best_level": "{best} ({value}) and {next} ({other}) are level: their intervals overlap.",
     "best_once": "{best} does best: {value}, {next} {other}, trained once each, so it may be luck.",
+    "value_accuracy": "{value} right answers",
     "best_alone": "{best} reaches {value}.",
     "models_many": "{count} models",
     "models_one": "one model",
@@ -23,6 +24,32 @@ ENGLISH: Mapping[str, str] = {
     "length_seconds": "{count} s of training",
     "task_text": "Text of {characters} characters",
     "task_other": "Task: {name}",
+    "finding_accuracy": "share of right answers",
+    "finding_alone": "{best} reaches {value} {measure}.",
+    "finding_lowest": "{best} has the lowest {measure}, {value}",
+    "finding_highest": "{best} has the highest {measure}, {value}",
+    "finding_once": "{said}; one seed tells of no interval, so this may be luck.",
+    "finding_level_one": "{said}, but its interval overlaps that of {names}: no difference between "
+    "them is shown.",
+    "finding_level_many": "{said}, but its interval overlaps those of {names}: no difference "
+    "between them is shown.",
+    "finding_apart": "{said}, and its interval is apart from all others.",
+    "finding_behind": "Behind it: {chain} (“or” where the intervals of neighbours overlap).",
+    "finding_then": ", then {name}",
+    "finding_or": " or {name}",
+    "finding_chance": "Chance is {chance}.",
+    "finding_near_one": "Chance is {chance}; {names} stays near it.",
+    "finding_near_many": "Chance is {chance}; {names} stay near it.",
+    "finding_entropy": "The entropy of the source is {entropy} bits, which no model can go below "
+    "but by luck of the sample; {best} is {above} from it.",
+    "finding_counting": "Counting alone does better than {names}.",
+    # what a reader should know; begins small and has no end
+    "note_edge": "the best learning rate lay at the end of those that were tried, so beyond it "
+    "they may do better: {names}",
+    "note_tokenizers": "the models have different tokenizers: perplexity is per token and cannot "
+    "be compared between them, and a token of one is another stretch of text than one of another",
+    "note_counting": "{name} counts the beginning of the text, as many tokens as the others read "
+    "and each once",
     # measures
     "bits_per_character": "bits per character",
     "bits_per_symbol": "bits per symbol",
@@ -44,6 +71,8 @@ ENGLISH: Mapping[str, str] = {
     "interval that holds the true mean with 95 % confidence; where two bars overlap, no difference "
     "is shown. On {measure}, {better}.",
     "results_figure": "Mean and interval of each model: {measure}",
+    "results_clock": "Beneath in small, from the lowest to the highest of the seeds: what a clock "
+    "or the memory of the moment decides has no interval.",
     "chance": "chance",
     "entropy": "entropy of the source",
     "curves": "How they learned",
@@ -182,6 +211,8 @@ ENGLISH: Mapping[str, str] = {
     "careful_scale": "Models of this size on this much text say little of large ones.",
     "careful_seeds": "Intervals tell of the luck of seeds, not of another text or another search.",
     "careful_one": "One seed tells nothing of luck.",
+    "careful_two": "With two seeds an interval of 95 % reaches 12.7 standard errors to each side, "
+    "with three 4.3, with five 2.8: two show only large differences.",
     "careful_time": "Times are of this machine while it did whatever else it did.",
     "numbers": "The numbers",
     "embedded": "The whole comparison is in this page as JSON, in the element "

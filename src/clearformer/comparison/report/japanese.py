@@ -13,6 +13,7 @@ JAPANESE: Mapping[str, str] = {
     "best_level": "{best}（{value}）と {next}（{other}）は互角：区間が重なっている。",
     "best_once": "最も良いのは {best}（{value}）、次は {next}（{other}）。"
     "学習は各1回なので、偶然かもしれない。",
+    "value_accuracy": "正答率 {value}",
     "best_alone": "{best} は {value} に達した。",
     "models_many": "{count} モデル",
     "models_one": "1 モデル",
@@ -23,6 +24,29 @@ JAPANESE: Mapping[str, str] = {
     "length_seconds": "学習 {count} s",
     "task_text": "{characters} 文字のテキスト",
     "task_other": "課題：{name}",
+    "finding_accuracy": "正答率",
+    "finding_alone": "{best} の{measure}は {value}。",
+    "finding_lowest": "{measure}が最も小さいのは {best}（{value}）",
+    "finding_highest": "{measure}が最も高いのは {best}（{value}）",
+    "finding_once": "{said}。シードが一つでは区間が分からないので、偶然かもしれない。",
+    "finding_level_one": "{said}。ただし区間が {names} の区間と重なり、差があるとは言えない。",
+    "finding_level_many": "{said}。ただし区間が {names} の区間と重なり、差があるとは言えない。",
+    "finding_apart": "{said}。その区間はほかのどの区間とも離れている。",
+    "finding_behind": "続いて {chain}（隣どうしの区間が重なるところは「または」）。",
+    "finding_then": "、次に {name}",
+    "finding_or": " または {name}",
+    "finding_chance": "当てずっぽうなら {chance}。",
+    "finding_near_one": "当てずっぽうなら {chance} で、{names} はそれに近い。",
+    "finding_near_many": "当てずっぽうなら {chance} で、{names} はそれに近い。",
+    "finding_entropy": "情報源のエントロピーは {entropy} ビットで、標本の偶然を除けばどのモデルも"
+    "これを下回れない。{best} との差は {above}。",
+    "finding_counting": "数えるだけのモデルのほうが {names} より良い。",
+    "note_edge": "最も良い学習率が、試した範囲の端にあった。さらに先ではもっと良くなるかも"
+    "しれない：{names}",
+    "note_tokenizers": "モデルによってトークナイザが違う。パープレキシティは 1 トークンあたりの値"
+    "なので比べられず、1 トークンが表す文字の長さも違う",
+    "note_counting": "{name} は文章の初めから、ほかのモデルが読むのと同じ数のトークンを"
+    "一度ずつ数える",
     "bits_per_character": "ビット／文字",
     "bits_per_symbol": "ビット／記号",
     "perplexity": "パープレキシティ",
@@ -41,6 +65,8 @@ JAPANESE: Mapping[str, str] = {
     "results_how": "大きな印は全シードの平均、小さな印は各シード。横棒は真の平均を 95 % の信頼度で"
     "含む区間で、二つの棒が重なるときは差があるとは言えない。{measure}は{better}。",
     "results_figure": "各モデルの平均と区間：{measure}",
+    "results_clock": "下の小さな数字は、シードの中の最小から最大まで。時計やそのときの"
+    "メモリが決める値には区間を付けない。",
     "chance": "当てずっぽう",
     "entropy": "情報源のエントロピー",
     "curves": "どう学んだか",
@@ -172,6 +198,8 @@ JAPANESE: Mapping[str, str] = {
     "少ない。",
     "careful_seeds": "区間はシードの運を表すだけで、別の文章や別の探索については何も言わない。",
     "careful_one": "シードが一つでは、運について何も分からない。",
+    "careful_two": "シードが二つのとき、95 % の区間は標準誤差の 12.7 倍ずつ両側に広がる（三つなら "
+    "4.3 倍、五つなら 2.8 倍）。二つでは大きな差しか見えない。",
     "careful_time": "時間は、ほかの仕事もしていたかもしれないこの計算機でのもの。",
     "numbers": "数値",
     "embedded": "比較の全体が、このページの要素「clearformer-comparison」に JSON として入っている。"

@@ -56,7 +56,7 @@ def _drawn(
     width: float, height: float, class_: str,
 ) -> Markup:  # fmt: skip
     room = max((breadth(each.label) for each in lines), default=0.0) + 16
-    frame = Frame(width, height, left=48, right=min(room, width * 0.36))
+    frame = Frame(width, height, left=48, right=min(room, width * 0.4))
     left, right, top, bottom = frame.inner
     across = _scale([p[0] for each in lines for p in each.points], x, left, right, share=0.0)
     values = [p[1] for each in lines for p in each.points]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from clearformer.comparison.notes import notes_of
 from clearformer.comparison.report.figures import WRITTEN, count
 from clearformer.comparison.report.markup import Markup, joined, tag
 from clearformer.comparison.report.tables import Cell, name_cell, table
@@ -37,16 +38,21 @@ def method(view: View) -> Markup:
 
 def careful(view: View) -> Markup:
     """What this comparison knows of itself, and what is true of each."""
-    seeds = "careful_seeds" if len(view.comparison.training["seeds"]) > 1 else "careful_one"
-    general = ("careful_budget", seeds, "careful_scale", "careful_time")
-    own = [tag("li", _sentence(note), lang="en") for note in view.comparison.notes]
+    count = len(view.comparison.training["seeds"])
+    seeds = {1: ("careful_one",), 2: ("careful_seeds", "careful_two")}.get(
+        count, ("careful_seeds",)
+    )
+    general = ("careful_budget", *seeds, "careful_scale", "careful_time")
+    told = view.told(view.comparison.notes, notes_of)
+    own = [tag("li", _sentence(note, language), lang=language) for note, language in told]
     return tag("ul", *own, *[tag("li", view.say(key)) for key in general], class_="careful")
 
 
-def _sentence(note: str) -> str:
+def _sentence(note: str, language: str) -> str:
     """Notes of a document begin small and have no end."""
-    ended = note if note.endswith((".", "。")) else f"{note}."
-    return ended[:1].upper() + ended[1:] if note[:1].isascii() else ended
+    if language == "ja":
+        return f"{note.rstrip('。')}。"
+    return f"{note[:1].upper()}{note[1:].rstrip('.')}."
 
 
 def _models(view: View) -> Markup:

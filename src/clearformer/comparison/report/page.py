@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from clearformer.comparison.document import Comparison
+from clearformer.comparison.findings import findings_of
 from clearformer.comparison.report.curves import curves
 from clearformer.comparison.report.english import ENGLISH
 from clearformer.comparison.report.fading import fading
@@ -87,7 +88,8 @@ def style() -> str:
 
 def _top(view: View, keys: list[str]) -> Markup:
     # the first is on what the headline says already
-    findings = [tag("p", finding, lang="en") for finding in view.comparison.findings[1:]]
+    told = view.told(view.comparison.findings, findings_of)[1:]
+    findings = [tag("p", finding, lang=language) for finding, language in told]
     links = [tag("li", tag("a", view.say(key), href=f"#{key}")) for key in keys]
     return tag(
         "header",

@@ -17,7 +17,8 @@ def headline(view: View) -> str:
 
     def value(name: str) -> str:
         written = WRITTEN[measure](comparison.mean(name, measure))
-        return f"{written} {view.measure_name}"
+        said = view.words.get(f"value_{measure}", "{value} {measure}")
+        return said.format(value=written, measure=view.measure_name)
 
     ranked = comparison.ranked
     best = ranked[0]
@@ -65,7 +66,9 @@ def under_the_headline(view: View) -> str:
 def results(view: View) -> Markup:
     """The picture of means and the table of all measures."""
     how = view.say("results_how", measure=view.measure_name, better=view.better)
-    return joined([tag("p", how, class_="how"), tag("figure", _picture(view)), _table(view)])
+    several = len(view.comparison.training["seeds"]) > 1
+    clock = tag("p", view.say("results_clock"), class_="small") if several else None
+    return joined([tag("p", how, class_="how"), tag("figure", _picture(view)), _table(view), clock])
 
 
 def _picture(view: View) -> Markup:
@@ -115,7 +118,9 @@ def _table(view: View) -> Markup:
             found = comparison.summary[name].get(measure)
             strong = measure == comparison.measure
             value = None if found is None else found["mean"]
-            row.append(Cell(view.mean(name, measure), value, strong))
+            row.append(
+                Cell(view.mean(name, measure), value, strong, beneath=view.range(name, measure))
+            )
         parameters = comparison.of(name)[0].parameters
         rows.append([*row, Cell(count(parameters), parameters)])
     heads = [view.say("model"), *map(view.measure_words, measures), view.say("parameters")]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clearformer.comparison.report.drawing import Frame, at, breadth, line, picture, words
+from clearformer.comparison.report.drawing import WIDE, Frame, at, breadth, line, picture, words
 from clearformer.comparison.report.markup import Markup, joined, tag
 
 ROW, GAP = 17.0, 10.0
@@ -37,7 +37,7 @@ def strips(rows: Sequence[Strip], axis: str, notes: str, title: str, description
     """
     return joined(
         [
-            _drawn(rows, axis, notes, title, description, 1000, "wide"),
+            _drawn(rows, axis, notes, title, description, WIDE, "wide"),
             _drawn(rows, axis, notes, title, description, 340, "narrow"),
         ]
     )

@@ -16,6 +16,8 @@ class Cell:
     strong: bool = False
     colour: int | None = None
     """Of the mark before a model's name."""
+    beneath: str | None = None
+    """What stands below it, in small type."""
 
 
 def table(
@@ -50,4 +52,5 @@ def _cell(cell: Cell, number: int) -> Markup:
         return tag("th", key, text, scope="row")
     if cell.value is None:
         return tag("td", text)
-    return tag("td", text, class_="number", data_value=repr(cell.value))
+    beneath = None if cell.beneath is None else tag("small", cell.beneath)
+    return tag("td", text, beneath, class_="number", data_value=repr(cell.value))

@@ -1,11 +1,11 @@
 """A comparison as the report looks at it: names, colours and words."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from clearformer.comparison.document import MEASURES, Comparison
+from clearformer.comparison.document import BY_CLOCK, MEASURES, Comparison
 from clearformer.comparison.report.drawing import DASHES
 from clearformer.comparison.report.figures import WRITTEN, half_width
 from clearformer.comparison.why.reasons import Reasons
@@ -15,6 +15,9 @@ KINDS_IN_WORDS: Mapping[str, str] = {
     "encoder-decoder": "Transformer encoder–decoder",
 }
 """What textbooks call a kind, where its title is another."""
+
+Telling = Callable[..., tuple[str, ...]]
+"""`findings_of` or `notes_of`."""
 
 COUNTING = 0
 """The colour of the one that counts."""
@@ -60,6 +63,18 @@ class View:
                 number += 1
         return found
 
+    def told(self, stored: Sequence[str], told_by: Telling) -> list[tuple[str, str]]:
+        """Sentences of the document in the report's language, each with the language it is in.
+
+        Those that `told_by` does not tell stay as they are.
+        """
+        names, ours = told_by(self.comparison), self.words["language"]
+        known = dict(zip(names, told_by(self.comparison, self.words, self.labels), strict=True))
+        return [
+            (known[sentence], ours) if sentence in known else (sentence, "en")
+            for sentence in stored
+        ]
+
     @property
     def measure_name(self) -> str:
         """What the models are ranked by, in words."""
@@ -77,13 +92,22 @@ class View:
         return self.say("higher_better" if MEASURES[self.comparison.measure] else "lower_better")
 
     def mean(self, name: str, measure: str) -> str:
-        """Such as 2.214 ± 0.012."""
+        """Such as 2.214 ± 0.012; of what a clock decides without an interval."""
         found = self.comparison.summary[name].get(measure)
         if found is None:
             return self.say("unknown")
         mean, low, high = found["mean"], found["low"], found["high"]
-        if low is None or high is None or low == high:
-            return WRITTEN[measure](mean)
+        write = WRITTEN[measure]
+        if measure in BY_CLOCK or low is None or high is None or low == high:
+            return write(mean)
         if measure == "accuracy":
             return f"{100 * mean:.1f} ± {half_width(measure, low, high)} %"
-        return f"{WRITTEN[measure](mean)} ± {half_width(measure, low, high)}"
+        return f"{write(mean)} ± {half_width(measure, low, high)}"
+
+    def range(self, name: str, measure: str) -> str | None:
+        """Of what a clock decides, from the lowest to the highest seed, such as 13.9 – 14.6."""
+        values = [getattr(result, measure) for result in self.comparison.of(name)]
+        if measure not in BY_CLOCK or None in values:
+            return None
+        ends = dict.fromkeys(WRITTEN[measure](end) for end in (min(values), max(values)))
+        return " – ".join(ends) if len(ends) > 1 else None

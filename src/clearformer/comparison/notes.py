@@ -1,0 +1,36 @@
+"""What a reader of a comparison should know of it, a sentence each."""
+
+from collections.abc import Mapping
+
+from clearformer.comparison.document import Comparison
+from clearformer.comparison.report.english import ENGLISH
+from clearformer.comparison.search import Tried
+
+
+def notes_of(
+    comparison: Comparison,
+    words: Mapping[str, str] = ENGLISH,
+    labels: Mapping[str, str] | None = None,
+) -> tuple[str, ...]:
+    """Of its search, its tokenizers and its counting, as far as there is anything to know.
+
+    Args:
+        comparison: what was found.
+        words: of a language, such as `report.english`.
+        labels: what each entrant is called; its name unless given.
+    """
+    called, notes = labels or {}, []
+    edges = [
+        f"{called.get(name, name)} ({found['chosen']:g})"
+        for name, found in comparison.search.items()
+        if Tried.from_json(found).at_the_edge
+    ]
+    if edges:
+        notes.append(words["note_edge"].format(names=words["comma"].join(edges)))
+    cuts = {(model["tokenizer"], model["vocabulary"]) for model in comparison.models}
+    if len(cuts) > 1 and comparison.task["name"] == "text":  # a task has symbols of its own
+        notes.append(words["note_tokenizers"])
+    if comparison.budget["tokens"] is not None and comparison.task["name"] == "text":
+        counting = [model["name"] for model in comparison.models if model["counting"]]
+        notes += [words["note_counting"].format(name=called.get(n, n)) for n in counting]
+    return tuple(notes)
