@@ -79,6 +79,20 @@ def test_each_command_explains_itself_with_every_flag_of_the_contract(command, n
     assert f"  clearformer {name}" in shown.out, "an example of its use"
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["words", "--map", "nowhere/map.svg"],
+        ["compare", "--minutes", "3"],
+        ["compare", "--task", "recall", "--task-set", "distance"],
+        ["translate", "a-run"],
+    ],
+)
+def test_what_a_command_refuses_points_to_its_own_help(command, arguments, monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)
+    assert f"(see: clearformer {arguments[0]} --help)" in command(*arguments).refusal()
+
+
 @pytest.mark.parametrize("name", main.COMMANDS)
 def test_the_help_of_each_command_fits_80_columns(command, name, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")

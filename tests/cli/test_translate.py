@@ -120,7 +120,20 @@ def test_a_line_that_cannot_be_translated_costs_no_other(command, run_of, monkey
     assert shown.out.splitlines() == [one, "", "", "", "", other]
     *told, last = shown.err.splitlines()
     assert [line[:6] for line in told] == ["text 3", "text 4", "text 5"]
-    assert last == "clearformer: lines that could not be translated and are left blank: 3 of 6"
+    assert last == "clearformer: texts that could not be translated and are left blank: 3 of 6"
+
+
+def test_a_text_that_cannot_be_translated_costs_no_other(command, run_of):
+    run, _, _ = run_of()
+    one, other = command("translate", run, "3 and 4", "1").out.splitlines()
+    shown = command("translate", run, "3 and 4", "?", "1", "1" * 16)
+    assert shown.status == 2
+    assert shown.out.splitlines() == [one, "", other, ""]
+    *told, last = shown.err.splitlines()
+    assert [line[:6] for line in told] == ["text 2", "text 4"]
+    assert last == "clearformer: texts that could not be translated and are left blank: 2 of 4"
+    assert "text 1" in command("translate", run, "?").refusal()
+    assert "text 2" in command("translate", run, "1", "?", "--json").refusal()
 
 
 def test_a_blank_line_gives_a_blank_line(command, run_of, monkeypatch):

@@ -68,6 +68,8 @@ def test_what_was_kept_is_opened_and_not_trained_again(command, saved):
         word for word, _ in clearformer.WordVectors.load(saved).near("toolb", 3)
     ]
     assert files_in(saved) == before
+    for flags in (["--engine", "torch"], ["--device", "cpu"], ["--encoding", "utf-8"]):
+        assert f"leave out {flags[0]}" in command("words", saved, *flags).refusal()
     refusal = command("words", saved, "--near", "toolb", "--epochs", 3).refusal()
     assert "leave out --epochs" in refusal
 

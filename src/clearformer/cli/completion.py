@@ -12,9 +12,9 @@ def completion(ctx: click.Context, shell: str) -> None:
     """Print the script that lets SHELL complete commands and flags.
 
     \b
-      bash clearformer completion bash >> ~/.bashrc
-      zsh  clearformer completion zsh >> ~/.zshrc
-      fish clearformer completion fish >~/.config/fish/completions/clearformer.fish
+      clearformer completion bash >> ~/.bashrc
+      clearformer completion zsh >> ~/.zshrc
+      clearformer completion fish > ~/.config/fish/completions/clearformer.fish
     """
     from click.shell_completion import get_completion_class
 

@@ -69,6 +69,12 @@ class _Commands(click.Group):
         """As click does it, but stopping and a reader that is gone keep their exit status."""
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:
+            name = ctx.invoked_subcommand
+            command = self.get_command(ctx, name) if name else None
+            if error.ctx is None and command:  # raised by the command itself: its help is meant
+                error.ctx = click.Context(command, parent=ctx, info_name=name)
+            raise
         except Interrupted as stop:
             if not rank_here():  # all processes of a run stop together
                 _tell_stop(str(stop))

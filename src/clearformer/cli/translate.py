@@ -3,7 +3,7 @@
 import sys
 import time
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,8 +37,8 @@ def translate(
 ) -> None:
     """Write the target of each TEXT with the model in RUN, which was trained on pairs.
 
-    Without TEXT the lines of standard input are translated one by one, and a line that cannot be is
-    left blank. With --json all are read first, and one that cannot be translated refuses all.
+    Without TEXT the lines of standard input are translated. One that cannot be is named, and a
+    blank line stands in its place. With --json one that cannot be translated refuses all.
 
     \b
       clearformer translate runs/dates "3 March 2021" 令和3年3月3日
@@ -50,10 +50,10 @@ def translate(
     if not text:
         _require_lines()
     trained = open_run(run, engine, device)
-    if not text and not as_json:
-        _line_by_line(trained, beam)
+    if not as_json and len(text) != 1:
+        _one_by_one(trained, beam, enumerate(text, 1) if text else _numbered())
         return
-    sources = text or tuple(_line(raw, number) for number, raw in _numbered())
+    sources = text or tuple(_text(raw, number) for number, raw in _numbered())
     if not any(source.strip() for source in sources):
         raise TextError("there is nothing to translate; give a text, or lines on standard input")
     begun = time.perf_counter()
@@ -83,24 +83,24 @@ def translate(
     )
 
 
-def _line_by_line(trained: "Run", beam: int) -> None:
-    """Writes the target of each line of standard input as soon as the line is there.
+def _one_by_one(trained: "Run", beam: int, sources: Iterable[tuple[int, str | bytes]]) -> None:
+    """Writes the target of each text, or line of standard input, as soon as it is there.
 
     Raises:
-        TextError: at the end, if there was nothing to translate, or lines that could not be.
+        TextError: at the end, if there was nothing to translate, or what could not be.
     """
     from clearformer.runs.translation import require_pairs
     from clearformer.runs.translation import translate as translated
 
     require_pairs(trained)
-    lines, failed, blank, told = 0, 0, 0, set[str]()
-    for lines, raw in _numbered():
+    number, failed, blank, told = 0, 0, 0, set[str]()
+    for number, source in sources:
         target = ""
-        if not raw.strip():
+        if not source.strip():
             blank += 1
         else:
             try:
-                found = translated(trained, [_line(raw, lines)], beam, first=lines)
+                found = translated(trained, [_text(source, number)], beam, first=number)
                 target = found.targets[0].text
                 for note in set(found.notes) - told:
                     tell(note_of(note))
@@ -109,11 +109,11 @@ def _line_by_line(trained: "Run", beam: int) -> None:
                 tell(printable(str(fault)))
                 failed += 1
         click.echo(printable(target))  # which flushes
-    if lines == blank:
-        raise TextError("standard input holds nothing to translate; give lines of text")
+    if number == blank:
+        raise TextError("there is nothing to translate; give a text, or lines on standard input")
     if failed:
         raise TextError(
-            f"lines that could not be translated and are left blank: {failed:,} of {lines:,}"
+            f"texts that could not be translated and are left blank: {failed:,} of {number:,}"
         )
 
 
@@ -131,14 +131,14 @@ def _numbered() -> Iterator[tuple[int, bytes]]:
         yield number, line.removeprefix(BOM_UTF8) if number == 1 else line
 
 
-def _line(raw: bytes, number: int) -> str:
-    """Its text.
+def _text(raw: str | bytes, number: int) -> str:
+    """What a line holds; a text is one already.
 
     Raises:
         TextError: it is not UTF-8.
     """
     try:
-        return raw.decode()
+        return raw if isinstance(raw, str) else raw.decode()
     except UnicodeDecodeError as fault:
         raise TextError(
             f"text {number:,} is not UTF-8 (byte {fault.start + 1:,} of the line); convert it first"

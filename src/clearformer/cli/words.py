@@ -55,14 +55,14 @@ OFTEN = 4.0
 )  # fmt: skip
 @dials(WordOptions, "Training")
 @click.option(
-    "--engine", type=click.Choice(ENGINES), default="numpy", cls=Section, section="The machine",
+    "--engine", type=click.Choice(ENGINES), cls=Section, section="The machine",
     help="What does the arithmetic; torch needs PyTorch.  [default: numpy]",
 )  # fmt: skip
 @click.option(
     "--device", cls=Section, section="The machine", metavar="cpu|cuda|mps",
     help="Of PyTorch: where it does it.  [default: the best there is]",
 )  # fmt: skip
-@click.option("--encoding", default="utf-8", show_default=True, help="Of the files.")
+@click.option("--encoding", help="Of the files.  [default: utf-8]")
 @json_option
 def words(
     text: tuple[Path, ...],
@@ -72,8 +72,8 @@ def words(
     map_file: Path | None,
     map_words: int,
     out: Path | None,
-    encoding: str,
-    engine: str,
+    encoding: str | None,
+    engine: str | None,
     device: str | None,
     as_json: bool,
     **given: Any,
@@ -100,10 +100,13 @@ def words(
     chosen = {name: value for name, value in given.items() if value is not None}
     wanted = [*near, *(word for three in analogy for word in three)]
     if len(text) == 1 and is_saved(text[0]):
-        _refuse_training(text[0], chosen)
+        given = {**chosen, "engine": engine, "device": device, "encoding": encoding}
+        _refuse_training(text[0], [name for name, value in given.items() if value is not None])
         vectors = _opened(text[0], wanted)
     else:
-        vectors, notes, left_out = _trained(text, wanted, encoding, engine, device, chosen)
+        vectors, notes, left_out = _trained(
+            text, wanted, encoding or "utf-8", engine or "numpy", device, chosen
+        )
     if not wanted and not (map_file or out):
         near = _telling(vectors)
     document = {
@@ -181,9 +184,9 @@ def _opened(path: Path, wanted: Sequence[str]) -> Any:
     return vectors
 
 
-def _refuse_training(path: Path, chosen: dict[str, Any]) -> None:
-    if chosen:
-        flags = ", ".join("--" + name.replace("_", "-") for name in chosen)
+def _refuse_training(path: Path, given: Sequence[str]) -> None:
+    if given:
+        flags = ", ".join("--" + name.replace("_", "-") for name in given)
         raise click.UsageError(f"{path} is trained already; leave out {flags}, or give the text")
 
 
