@@ -101,6 +101,8 @@ def test_an_edit_changes_what_is_expected_and_not_what_is_read():
     assert (edited["probabilities"][0, 0] != trace["probabilities"][0, 0]).any()
     np.testing.assert_array_equal(edited["probabilities"][0, 1:], trace["probabilities"][0, 1:])
     assert "edited: decoder.attention.weights" in str(edited)
+    assert "its probability now and before the edit" in " ".join(str(edited).split())
+    assert "before the edit" not in str(trace)
     twice = edited.what_if({"decoder.attention.weights": lambda weights: 2 * weights})
     assert twice["decoder.attention.weights"][0, 0, 0] == 10
 
@@ -132,6 +134,14 @@ def test_what_cannot_be_explained_is_refused():
     assert "'é'" in run.explain("3é").notes[0]
 
 
+def test_the_map_of_a_model_that_looks_everywhere_alike_is_not_empty():
+    shown = run_of("cross").explain("1月2月3月4月5月6月").text(40)
+    assert "the darkest is" in shown
+    assert "█" in shown
+
+
 def test_darker_is_more():
-    assert [shade(w) for w in (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)] == [0, 0, 1, 2, 3, 4, 4]
-    assert shade(float("nan")) == 0
+    shown = [shade(w, 0.5) for w in (0.0, 0.05, 0.15, 0.25, 0.35, 0.45, 0.5)]
+    assert shown == [0, 0, 1, 2, 3, 4, 4]
+    assert shade(float("nan"), 0.5) == 0
+    assert shade(0.1, 0.0) == 0

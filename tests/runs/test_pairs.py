@@ -53,6 +53,22 @@ def test_a_resumed_run_ends_where_an_uninterrupted_one_ends(tmp_path, pair_file,
         assert parts.summary[name] == whole.summary[name]
 
 
+def test_all_count_the_tokens_of_pairs_alike(tmp_path, pair_file):
+    class Hearing(Told):
+        def started(self, start):
+            heard.append((start.tokens, start.validation_tokens))
+
+    heard = []
+    run = cf.train(
+        pair_file, model="seq2seq", out=tmp_path / "run", reporter=Hearing(), **TINY, hidden=8
+    )
+    parts = {True: 0, False: 0}
+    for source, target in PAIRS:
+        parts[is_held_out(source)] += len(target) + 1  # each with its end
+    assert heard == [(parts[False], parts[True])]
+    assert run.evaluate().tokens == parts[True]
+
+
 @every_kind
 def test_a_run_learns_by_heart_and_translates(tmp_path, kind, dials):
     pairs = [(source, "yes" if len(source) % 2 else "no") for source in ("a", "bb", "ccc", "dd")]

@@ -26,7 +26,7 @@ COLUMN = 7
 """Columns of the terminal that a number takes in a table."""
 
 SHADES = " ░▒▓█"
-"""For a weight of less than a fifth, two fifths, …"""
+"""For a weight of less than a fifth of the largest, two fifths, …"""
 
 
 def render_pairs(trace: Trace, subject: PairSubject, width: int | None = None) -> list[Line]:
@@ -47,16 +47,18 @@ class _PairPage:
         line = visible(f"{subject.sentence} → {subject.answer_text}").replace("␣", " ")
         yield (Segment(shortened(line, self.width), "title"),)
         yield from self.prose(
-            f"The {subject.title} in {visible(str(subject.path))} after {subject.step:,} steps of "
-            "training. It has read the source, and written the target one token after another, "
+            f"The {subject.title} in {visible(str(subject.path))} after {subject.step:,} "
+            f"step{'s' * (subject.step != 1)} of training. It has read the source, and written the target one token after another, "
             "each time the likeliest."
         )
         for note in self.trace.notes:
             yield from self.prose(f"note: {visible(note).replace('␣', ' ')}", "note")
-        for name in dict.fromkeys(name for name, _ in self.trace.edits):
+        edited = dict.fromkeys(visible(name) for name, _ in self.trace.edits)
+        if edited:
+            yield from self.prose(f"edited: {', '.join(edited)}", "note")
             yield from self.prose(
-                f"edited: {visible(name)}; the target that is read is still the one that was "
-                "written without the edits",
+                "Nothing is written anew: the target above, written without the edit, is read "
+                "again. What changes is how likely each of its tokens is in its place.",
                 "note",
             )
 
@@ -94,30 +96,41 @@ class _PairPage:
     def _map(self, weights: np.ndarray) -> Iterator[Line]:
         """All of a table that is too wide: the darker, the larger."""
         room = max(cell_width(shortened(token, 8)) for token in self.target)
+        largest = float(np.max(weights, initial=0.0, where=np.isfinite(weights)))
         yield ()
         columns = [left(shortened(token, 2), 2) for token in self.source]
         fitting = max(1, (self.width - len(TABLE_INDENT) - room - 2) // 2)
         indent = " " * (len(TABLE_INDENT) + room + 2)
         yield (Segment(indent + "".join(columns[:fitting]), "label"),)
         for token, row in zip(self.target, weights, strict=True):
-            shades = "".join(2 * SHADES[shade(float(weight))] for weight in row[:fitting])
+            shades = "".join(2 * SHADES[shade(float(weight), largest)] for weight in row[:fitting])
             label = left(shortened(token, 8), room)
             yield (Segment(f"{TABLE_INDENT}{label}  ", "label"), Segment(shades, "formula"))
+        told = f"The darker, the more weight; the darkest is {number(largest)}."
+        yield from self.prose(told, "faint")
         if fitting < len(columns):
             yield from self.prose(f"… {len(columns) - fitting} more columns", "note")
 
     def steps(self) -> Iterator[Line]:
         yield from self.heading("What it wrote")
-        yield from self.prose("Each token of the target, its probability, and the runner-up.")
+        before = self.subject.trace()["probabilities"][0] if self.trace.edits else None
+        yield from self.prose(
+            "Each token of the target, its probability, and the runner-up."
+            if before is None
+            else "Each token of the target, its probability now and before the edit, and the "
+            "likeliest other token now."
+        )
         yield ()
         shares, ids = self.trace["probabilities"][0], self.trace["target_ids"][0]
         room = max(cell_width(shortened(token, 12)) for token in self.target)
         for place, id in enumerate(ids.tolist()):
             others = np.argsort(-shares[place], kind="stable")
             other = next(int(n) for n in others if n != id)
+            was = "" if before is None else f"  {right(number(float(before[place, id])), 5)}"
             yield (
                 Segment(TABLE_INDENT + left(shortened(self.target[place], 12), room), "label"),
                 Segment(f"  {right(number(float(shares[place, id])), 5)}", "strong"),
+                Segment(was, "number"),
                 Segment(f"   {right(number(float(shares[place, other])), 5)}  ", "faint"),
                 Segment(shortened(visible(self.subject.token(other)), 12), "faint"),
             )
@@ -150,9 +163,11 @@ class _PairPage:
             yield (Segment(line, style),)
 
 
-def shade(weight: float) -> int:
+def shade(weight: float, largest: float) -> int:
     """Which of the shades stands for a weight; 0 for one that is not a number."""
-    return min(int(weight * len(SHADES)), len(SHADES) - 1) if weight > 0 else 0
+    if not (weight > 0 and largest > 0):
+        return 0
+    return min(int(weight / largest * len(SHADES)), len(SHADES) - 1)
 
 
 def is_alignment(name: str) -> bool:

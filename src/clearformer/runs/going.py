@@ -76,7 +76,7 @@ def go(
             model=prepared.model,
             tokenizer=prepared.tokenizer.kind,
             tokens=prepared.tokens,
-            validation_tokens=len(prepared.validation.ids),
+            validation_tokens=prepared.validation.tokens,
             batch=options.batch,
             where=execution.where,
             step=session.loop.step,

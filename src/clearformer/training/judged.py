@@ -31,6 +31,11 @@ class Judged:
         """Whether there is anything to predict."""
         return len(self.ids) > 1
 
+    @property
+    def tokens(self) -> int:
+        """How many there are to be judged by."""
+        return len(self.ids)
+
     def __len__(self) -> int:
         return len(self.ids)
 

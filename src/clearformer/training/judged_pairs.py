@@ -24,6 +24,11 @@ class JudgedPairs(Judged):
         """Whether there is anything to predict."""
         return len(self.pairs) > 0
 
+    @property
+    def tokens(self) -> int:
+        """How many are predicted: those of the targets, and the end of each."""
+        return self.pairs.tokens
+
 
 def judged_pairs(tokenizer: Tokenizer, pairs: Sequence[Pair]) -> JudgedPairs:
     """Reads pairs for an evaluation; what is unknown is charged for as in `judged`."""
