@@ -15,9 +15,11 @@ from clearformer.version import __version__
 if TYPE_CHECKING:
     from clearformer.checking.check import Check, check
     from clearformer.checking.testing import assert_correct
+    from clearformer.cli.comparison_display import ComparisonDisplay
     from clearformer.cli.progress import TrainingDisplay
     from clearformer.comparison.compare import compare
     from clearformer.comparison.document import Comparison
+    from clearformer.comparison.events import Listener
     from clearformer.engines.tape import value_and_gradients
     from clearformer.errors import ClearformerError
     from clearformer.explanation.explain import explain
@@ -38,6 +40,8 @@ _HOMES = {
     "Check": "checking.check",
     "ClearformerError": "errors",
     "Comparison": "comparison.document",
+    "ComparisonDisplay": "cli.comparison_display",
+    "Listener": "comparison.events",
     "ModelConfiguration": "models.configuration",
     "Reporter": "training.events",
     "Run": "runs.run",
@@ -65,6 +69,8 @@ __all__ = [
     "Check",
     "ClearformerError",
     "Comparison",
+    "ComparisonDisplay",
+    "Listener",
     "ModelConfiguration",
     "Reporter",
     "Run",

@@ -21,7 +21,7 @@ LOOKING = 62
 
 
 class ComparisonDisplay(Listener):
-    """Shows a comparison on standard error."""
+    """Shows a comparison on standard error: `cf.compare(…, listener=cf.ComparisonDisplay())`."""
 
     def __init__(self) -> None:
         self._bar: Any = None
@@ -34,8 +34,13 @@ class ComparisonDisplay(Listener):
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.over()
+
+    def over(self) -> None:
+        """Leaves the bar as it stands."""
         if self._bar is not None:
             self._bar.stop()
+            self._bar = None
 
     def planned(self, models: Mapping[str, str], jobs: int) -> None:
         """Says what will be compared."""

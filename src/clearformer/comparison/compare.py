@@ -97,7 +97,8 @@ def compare(
         engine: numpy (unless given) or torch.
         device: of PyTorch.
         workers: threads that share a batch.
-        listener: hears what happens.
+        listener: hears what happens; `cf.ComparisonDisplay()` shows it, and without one nothing is
+            printed.
 
     Raises:
         ConfigurationError: models that do not fit the task or the budget, and why; options that
@@ -130,7 +131,10 @@ def compare(
     kept = study.begin(place, begun) if place is not None else study.Study()
     with kept.locked():
         going_on = how_to_go_on(place, source)
-        comparison = conduct(plan, course, entries, kept, heard, going_on, why=wishes.why)
+        try:
+            comparison = conduct(plan, course, entries, kept, heard, going_on, why=wishes.why)
+        finally:
+            heard.over()
         for file in (place / study.REPORT if place else None, page):
             if file is not None:
                 write_report(comparison, file, wishes.language)

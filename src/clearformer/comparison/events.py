@@ -49,3 +49,6 @@ class Listener:
 
     def looking(self, at: str, share: float) -> None:
         """All trials have ended; what is measured on the trained models, and the share done."""
+
+    def over(self) -> None:
+        """The comparison has ended, or was stopped."""

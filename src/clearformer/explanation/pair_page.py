@@ -48,8 +48,8 @@ class _PairPage:
         yield (Segment(shortened(line, self.width), "title"),)
         yield from self.prose(
             f"The {subject.title} in {visible(str(subject.path))} after {subject.step:,} "
-            f"step{'s' * (subject.step != 1)} of training. It has read the source, and written the target one token after another, "
-            "each time the likeliest."
+            f"step{'s' * (subject.step != 1)} of training. It has read the source, and written the "
+            "target one token after another, each time the likeliest."
         )
         for note in self.trace.notes:
             yield from self.prose(f"note: {visible(note).replace('␣', ' ')}", "note")

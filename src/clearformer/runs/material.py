@@ -82,8 +82,9 @@ def material_for(kind: Kind, text: Any, task: str | None, encoding: str, seed: i
     if kind.reads != "pairs":
         on_pairs = " or ".join(each.name for each in KINDS.values() if each.reads == "pairs")
         raise ConfigurationError(
-            f"train learns a task with a model on pairs, --model {on_pairs}; got model={kind.name}, "
-            f"which compare can train: clearformer compare --task {task} --models {kind.name}"
+            f"train learns a task with a model on pairs, --model {on_pairs}; got "
+            f"model={kind.name}, which compare can train: clearformer compare --task {task} "
+            f"--models {kind.name}"
         )
     from clearformer.runs.task_material import task_material
 
