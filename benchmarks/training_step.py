@@ -28,7 +28,7 @@ from clearformer.training.loop import Loop
 from clearformer.training.next_token import next_token_loss
 from clearformer.training.optimizers import AdamW, AdamWSettings
 from clearformer.training.options import TrainingOptions
-from clearformer.training.products import product_shapes, step_flops
+from clearformer.models.products import product_shapes, step_flops
 from interleave import Side, Work, blas_threads, measure
 from report import Report
 

@@ -1,12 +1,13 @@
 """Whether a model fits is asked of where it will be trained, for what each process has to hold."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 from clearformer.engines.execution import Wish
 from clearformer.errors import ConfigurationError
 from clearformer.models.configuration import ModelConfiguration
+from clearformer.models.kinds import KINDS
 from clearformer.runs import fitting as fitting_module
 from clearformer.runs.fitting import fitting, pytorch_bytes
 from clearformer.training.options import TrainingOptions
@@ -85,3 +86,32 @@ def test_processes_on_one_machine_share_its_memory(monkeypatch):
     monkeypatch.setattr(fitting_module, "processes_on_machine", lambda: 2**14)
     with pytest.raises(ConfigurationError, match=r"has 4\.0 MiB"):
         check(small)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_is_asked_for_by_ranks_parts_and_device(gpu, name):
+    gpu(80 * GIB)
+    model = KINDS[name].configuration(5000, layers=4, embed=256, context=256)
+    wish = Wish("torch", "cuda", "float32")
+
+    def needed(ranks, wish=wish, **options):
+        return pytorch_bytes(model, wish, TrainingOptions(**{"batch": 256, **options}), ranks)
+
+    shared = replace(wish, parallel="shard")
+    assert needed(1) > needed(1, accumulation=8)
+    assert needed(1) > needed(8) > 0
+    assert needed(8, shared) < needed(8, replace(wish, parallel="replicate"))
+    gpu(None)
+    assert needed(1, workers=4) > needed(1, workers=1)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_a_kind_counts_grows_with_it(name):
+    made = KINDS[name].configuration(100, layers=2, embed=64, context=32).completed
+    for larger in ({"layers": 3}, {"context": 64}, {"vocabulary": 200}):
+        more = replace(made, **larger)
+        assert more.operations(2) > made.operations(2)
+        assert more.kept_numbers(2) > made.kept_numbers(2)
+        assert more.kept_on_torch(2, "bfloat16", True) > made.kept_on_torch(2, "bfloat16", True)
+    assert made.in_layer == replace(made, layers=3).parameter_count - made.parameter_count
+    assert 0 < made.in_matrices <= made.parameter_count

@@ -5,7 +5,9 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
 from clearformer.errors import ConfigurationError
+from clearformer.models.activations import NUMPY, WIDE, kept_by_torch
 from clearformer.models.kind import Configuration, check_choice, check_dropout, check_size
+from clearformer.models.products import matrices, step_flops
 
 Recipe = Literal["modern", "classic"]
 
@@ -157,6 +159,25 @@ class ModelConfiguration(Configuration):
         output = 0 if c.tied else c.embed * c.vocabulary
         blocks = c.layers * (attention + feed_forward + 2 * norm)
         return c.vocabulary * c.embed + blocks + norm + output
+
+    @property
+    def in_matrices(self) -> int:
+        """Those of every matrix, exactly: the table of embeddings is one."""
+        table = 0 if self.tied else self.vocabulary * self.embed
+        return table + sum(inputs * outputs for inputs, outputs in matrices(self))
+
+    def operations(self, rows: int) -> int:
+        """See `products.step_flops`."""
+        return step_flops(self, rows)
+
+    def kept_numbers(self, rows: int) -> int:
+        """Everything that is alive at once on a tape of NumPy's, at most."""
+        return NUMPY.bytes(self, rows) // WIDE
+
+    def kept_on_torch(self, rows: int, precision: str, on_gpu: bool) -> int:
+        """What `kept_by_torch` counts and, at the loss, the logits and later their gradient."""
+        kept = kept_by_torch(self, precision, on_gpu).bytes(self, rows)
+        return kept + 2 * WIDE * rows * self.context * self.vocabulary
 
     @property
     def window(self) -> int:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 
 from clearformer.errors import ConfigurationError
+from clearformer.models.activations import WIDE
 from clearformer.models.part import Part
 
 C = TypeVar("C", bound="Configuration")
@@ -42,19 +43,43 @@ class Configuration(ABC):
     def parameter_count(self) -> int:
         """How many numbers the model learns, in exact integers, before anything is allocated."""
 
+    @property
+    @abstractmethod
+    def layers(self) -> int:
+        """Layers or blocks, one above the other; each a part that processes can share out."""
+
+    @property
+    def in_layer(self) -> int:
+        """How many numbers one layer more would learn."""
+        more = replace(self, layers=self.layers + 1)  # type: ignore[call-arg]  # a field of all
+        return more.parameter_count - self.parameter_count
+
+    @property
+    def in_matrices(self) -> int:
+        """Numbers of which there is a narrow copy where products are in 16 bits, at most."""
+        return self.parameter_count
+
+    @abstractmethod
     def operations(self, rows: int) -> int:
-        """Multiplications and additions in the products of a step on so many rows.
+        """Multiplications and additions in the products of a step on so many rows."""
 
-        Of stacks of blocks, decoder and encoder, `training.products` counts them.
-        """
-        raise NotImplementedError
-
+    @abstractmethod
     def kept_numbers(self, rows: int) -> int:
-        """Numbers that so many rows keep until their gradient has passed, at most (an estimate).
+        """Numbers that so many rows keep until their gradient has passed, at most (an estimate)."""
 
-        Of stacks of blocks, decoder and encoder, `training.activations` counts them.
+    def kept_on_torch(self, rows: int, precision: str, on_gpu: bool) -> int:
+        """Bytes that a step on so many rows keeps on PyTorch, at most (an estimate).
+
+        As many numbers as on NumPy, and wide copies of the matrices that are read in 16 bits:
+        recurrent layers compute in float32.
+
+        Args:
+            rows: of full length, at once.
+            precision: of the products, float32 or bfloat16.
+            on_gpu: whether it computes on a GPU, where some copies are narrower.
         """
-        raise NotImplementedError
+        copies = 0 if precision == "float32" else self.in_matrices
+        return WIDE * (self.kept_numbers(rows) + copies)
 
     @property
     @abstractmethod

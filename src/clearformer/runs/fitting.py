@@ -6,15 +6,13 @@ from clearformer.engines.choose import memory_of
 from clearformer.engines.execution import PARALLEL, PRECISIONS, Wish
 from clearformer.engines.ranks import Alone, processes_on_machine
 from clearformer.engines.threads import suitable_workers
-from clearformer.models.configuration import ModelConfiguration
+from clearformer.models.activations import WIDE
 from clearformer.models.kind import Configuration
-from clearformer.training.activations import WIDE
 from clearformer.training.gpu_memory import gpu_memory
 from clearformer.training.memory import (
     machine_bytes,
     refuse_too_large,
     require_memory,
-    training_bytes,
 )
 from clearformer.training.options import TrainingOptions
 
@@ -31,9 +29,7 @@ def fitting(asked: Wish, options: TrainingOptions, ranks: Alone) -> Fits:
     def on_pytorch(model: Configuration) -> None:
         refuse_too_large(
             model,
-            pytorch_bytes(model, asked, options, ranks.ranks)
-            if isinstance(model, ModelConfiguration)
-            else training_bytes(model, options.batch, workers, options.accumulation),
+            pytorch_bytes(model, asked, options, ranks.ranks),
             _bytes_there(asked.device),
             f"batch={options.batch}, accumulation={options.accumulation}, processes={ranks.ranks}",
         )
@@ -41,9 +37,7 @@ def fitting(asked: Wish, options: TrainingOptions, ranks: Alone) -> Fits:
     return on_pytorch
 
 
-def pytorch_bytes(
-    model: ModelConfiguration, asked: Wish, options: TrainingOptions, ranks: int
-) -> int:
+def pytorch_bytes(model: Configuration, asked: Wish, options: TrainingOptions, ranks: int) -> int:
     """Memory of one process at the height of a step; the least of the ways that are left open."""
     rows = -(-options.batch // (ranks * options.accumulation))
     on_gpu = memory_of(asked.device) is not None

@@ -11,12 +11,10 @@ from clearformer.engines.execution import Execution, Wish, Work
 from clearformer.engines.ranks import Alone, place_here
 from clearformer.engines.threads import suitable_workers
 from clearformer.errors import ClearformerError, ElsewhereError, RunError
-from clearformer.models.configuration import ModelConfiguration
 from clearformer.models.kind import Configuration
 from clearformer.training.loop import STEPS
 from clearformer.training.objectives import objective_of
 from clearformer.training.options import TrainingOptions
-from clearformer.training.products import step_flops
 
 BYTES_PER_PARAMETER = 16
 """A weight, its gradient and two averages, in float32."""
@@ -114,7 +112,7 @@ def work_of(options: TrainingOptions, model: Configuration) -> Work:
     """How much a whole run computes, and in what portions."""
     steps = options.steps or (0 if options.minutes else STEPS)
     return Work(
-        operations=float(steps * step_operations(model, options.batch)),
+        operations=float(steps * model.operations(options.batch)),
         minutes=options.minutes or 0.0,
         rows=options.batch,
         parts=options.accumulation,
@@ -122,10 +120,3 @@ def work_of(options: TrainingOptions, model: Configuration) -> Work:
         carries=not objective_of(model).compiles,
         memory=BYTES_PER_PARAMETER * model.parameter_count,
     )
-
-
-def step_operations(model: Configuration, batch: int) -> int:
-    """Multiplications and additions in the products of one step."""
-    if isinstance(model, ModelConfiguration):
-        return step_flops(model, batch)
-    return model.operations(batch)

@@ -4,9 +4,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from clearformer.errors import ConfigurationError
+from clearformer.models.activations import NARROW, WIDE
 from clearformer.models.configuration import ModelConfiguration
+from clearformer.models.products import step_flops
 from clearformer.text.ids import id_type
-from clearformer.training.activations import NARROW, WIDE
 from clearformer.training.cluster import Cluster
 from clearformer.training.gpu_memory import (
     USABLE,
@@ -15,7 +16,6 @@ from clearformer.training.gpu_memory import (
     Parameters,
     gpu_memory,
 )
-from clearformer.training.products import step_flops
 
 HOUR = 3600
 DAY = 24 * HOUR

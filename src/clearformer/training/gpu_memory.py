@@ -1,11 +1,10 @@
 """What lies in the memory of each GPU at the height of a step, in exact integers."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
-from clearformer.models.configuration import ModelConfiguration
-from clearformer.training.activations import NARROW, WIDE, kept_by_torch
-from clearformer.training.products import matrices
+from clearformer.models.activations import NARROW, WIDE
+from clearformer.models.kind import Configuration
 
 Parallel = Literal["replicate", "shard"]
 
@@ -42,16 +41,15 @@ class Parameters:
     """Outside the layers: embedding, last norm, output."""
 
     @classmethod
-    def of(cls, model: ModelConfiguration) -> "Parameters":
+    def of(cls, model: Configuration) -> "Parameters":
         """Those of a model."""
         whole = model.parameter_count
-        table = 0 if model.tied else model.vocabulary * model.embed
-        in_layer = replace(model, layers=model.layers + 1).parameter_count - whole
         return cls(
             whole=whole,
-            in_matrices=table + sum(inputs * outputs for inputs, outputs in matrices(model)),
-            in_layer=in_layer,
-            outside=whole - model.layers * in_layer,
+            in_matrices=model.in_matrices,
+            in_layer=model.in_layer,
+            # the first of recurrent layers is smaller where vectors of tokens are narrower
+            outside=max(whole - model.layers * model.in_layer, 0),
         )
 
     def bytes(self, precision: str) -> int:
@@ -60,7 +58,7 @@ class Parameters:
 
 
 def gpu_memory(
-    model: ModelConfiguration,
+    model: Configuration,
     rows: int,
     precision: str,
     *,
@@ -76,12 +74,10 @@ def gpu_memory(
     and 2 for a narrow gradient. Ours, replicated in bfloat16, has both of these as well, because
     it adds gradients up in float32. Sharded (their P_os+g+p) each GPU holds its part of the 16.
 
-    Activations are what `kept_by_torch` counts and, at the loss, the logits and later their
-    gradient.
+    Activations are what the configuration says that they keep.
     """
     parameters = Parameters.of(model)
-    kept = kept_by_torch(model, precision, on_gpu).bytes(model, rows)
-    kept += 2 * WIDE * rows * model.context * model.vocabulary
+    kept = model.kept_on_torch(rows, precision, on_gpu)
     state = WIDE * parameters.whole
     if parallel == "shard" and gpus > 1:
         part = -(-state // gpus)

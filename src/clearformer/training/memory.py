@@ -5,9 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from clearformer.errors import ConfigurationError
-from clearformer.models.configuration import ModelConfiguration
+from clearformer.models.activations import WIDE
 from clearformer.models.kind import Configuration
-from clearformer.training.activations import NUMPY, WIDE
 
 ID = 3 * 8  # bytes: a place in the text, the id there, and the id as an index
 
@@ -21,16 +20,9 @@ def training_bytes(configuration: Configuration, batch: int, workers: int, parts
     weights = WIDE * configuration.parameter_count * (4 + workers)
     return (
         weights
-        + kept_bytes(configuration, -(-batch // parts))
+        + WIDE * configuration.kept_numbers(-(-batch // parts))
         + ID * batch * (configuration.window + 1)
     )
-
-
-def kept_bytes(configuration: Configuration, rows: int) -> int:
-    """What NumPy keeps of so many rows until their gradient has passed."""
-    if isinstance(configuration, ModelConfiguration):
-        return NUMPY.bytes(configuration, rows)
-    return WIDE * configuration.kept_numbers(rows)
 
 
 def machine_bytes() -> int | None:

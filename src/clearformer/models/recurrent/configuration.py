@@ -63,6 +63,12 @@ class RecurrentConfiguration(Configuration):
         """How many numbers the model learns, in exact integers, before anything is allocated."""
         return self._parameters(self._width)
 
+    @property
+    def in_layer(self) -> int:
+        """How many numbers a layer learns that is not the first."""
+        width = self._width
+        return 2 * self.gates * width * width + self._biases(width)
+
     def operations(self, rows: int) -> int:
         """Two for each number that multiplies, at each position; twice as many backwards."""
         width, matrices = self._width, 0

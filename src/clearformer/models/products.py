@@ -1,14 +1,16 @@
 """The matrix products of one training step: nearly all of its work."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from clearformer.models.configuration import ModelConfiguration
+if TYPE_CHECKING:
+    from clearformer.models.configuration import ModelConfiguration
 
 Shape = tuple[int, int, int, int]
 """(how many, rows, inner, columns): so many products of rows × inner with inner × columns."""
 
 
-def matrices(configuration: ModelConfiguration) -> list[tuple[int, int]]:
+def matrices(configuration: "ModelConfiguration") -> list[tuple[int, int]]:
     """(inputs, outputs) of every matrix that multiplies.
 
     A table of embeddings that only gives out its rows is not among them; a tied one is.
@@ -17,7 +19,7 @@ def matrices(configuration: ModelConfiguration) -> list[tuple[int, int]]:
     return [*_in_layer(c) * c.layers, (c.embed, c.vocabulary)]
 
 
-def product_shapes(configuration: ModelConfiguration, batch: int) -> Iterator[Shape]:
+def product_shapes(configuration: "ModelConfiguration", batch: int) -> Iterator[Shape]:
     """Every product of a step on `batch` sequences of full length.
 
     For each Y = X W forwards there are two backwards: dX = dY Wᵀ and dW = Xᵀ dY. The score table
@@ -35,7 +37,7 @@ def product_shapes(configuration: ModelConfiguration, batch: int) -> Iterator[Sh
         yield from ((many, m, k, n), (many, m, n, k), (many, k, m, n))
 
 
-def step_flops(configuration: ModelConfiguration, batch: int) -> int:
+def step_flops(configuration: "ModelConfiguration", batch: int) -> int:
     """Multiplications and additions in these products, in exact integers.
 
     Per token that is 6 N + 12 · layers · context · embed, with N the numbers in `matrices`: 2 N
@@ -47,7 +49,7 @@ def step_flops(configuration: ModelConfiguration, batch: int) -> int:
     return sum(2 * many * m * k * n for many, m, k, n in product_shapes(configuration, batch))
 
 
-def _in_layer(c: ModelConfiguration) -> list[tuple[int, int]]:
+def _in_layer(c: "ModelConfiguration") -> list[tuple[int, int]]:
     hidden = c.hidden or 4 * c.embed
     shared = c.embed // c.heads * (c.key_value_heads or c.heads)
     attention = [(c.embed, c.embed), (c.embed, shared), (c.embed, shared), (c.embed, c.embed)]

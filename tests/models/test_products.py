@@ -8,8 +8,8 @@ import pytest
 from clearformer import ops
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration
+from clearformer.models.products import matrices, product_shapes, step_flops
 from clearformer.models.tap import Recorder
-from clearformer.training.products import matrices, product_shapes, step_flops
 from models.decoders import VARIANTS, every_variant
 
 

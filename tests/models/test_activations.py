@@ -6,9 +6,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from clearformer import ops
+from clearformer.models.activations import kept_by_torch
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration
-from clearformer.training.activations import kept_by_torch
+from clearformer.models.kinds import KINDS, build
 from clearformer.training.gpu_memory import gpu_memory
 from clearformer.training.next_token import next_token_loss
 from models.decoders import VARIANTS
@@ -58,6 +60,13 @@ def saved_bytes(torch, configuration: ModelConfiguration, precision: str) -> int
             array, dtype=narrow if array.ndim > 1 else None
         ).requires_grad_()
     )
+    return kept_for_the_way_back(
+        torch, model, lambda: next_token_loss(model, *batch_of(configuration), drawn(0))
+    )
+
+
+def kept_for_the_way_back(torch, model, run) -> int:
+    """Bytes that autograd holds after a run, but for those of parameters."""
     saved = {}
 
     def keep(tensor):
@@ -66,7 +75,7 @@ def saved_bytes(torch, configuration: ModelConfiguration, precision: str) -> int
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        next_token_loss(model, *batch_of(configuration), drawn(0))
+        run()
     for parameter in model.parameters().values():
         saved.pop(parameter.untyped_storage().data_ptr(), None)
     return sum(size for size, _ in saved.values())
@@ -119,3 +128,21 @@ def test_a_gpu_keeps_less_than_a_processor():
                 for on_gpu in (False, True)
             )
             assert there <= here
+
+
+@pytest.mark.parametrize("dials", [{}, {"dropout": 0.1, "hidden": 64}], ids=str)
+@pytest.mark.parametrize("name", [name for name in KINDS if not KINDS[name].fills])
+@both_precisions
+def test_no_kind_keeps_more_than_its_configuration_says(torch, name, dials, precision):
+    configuration = KINDS[name].configuration(97, layers=2, embed=32, context=16, **dials)
+    narrow = getattr(torch, precision)
+    model = build(configuration, np.random.default_rng(0)).with_parameters(
+        lambda _, array: torch.tensor(
+            array, dtype=narrow if array.ndim > 1 else None
+        ).requires_grad_()
+    )
+    ids = np.random.default_rng(1).integers(97, size=(ROWS, 16))
+    given = (ids, ids) if KINDS[name].reads == "pairs" else (ids,)
+    kept = kept_for_the_way_back(torch, model, lambda: ops.cross_entropy(model(*given), ids))
+    counted = configuration.kept_on_torch(ROWS, precision, on_gpu=False)
+    assert 0.15 * counted < kept <= counted

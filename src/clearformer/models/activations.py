@@ -1,8 +1,10 @@
 """What a step keeps for its way back: the bytes of activations, by engine."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from clearformer.models.configuration import ModelConfiguration
+if TYPE_CHECKING:
+    from clearformer.models.configuration import ModelConfiguration
 
 WIDE = 4
 """Bytes of a float32, the type of the residual stream."""
@@ -37,7 +39,7 @@ class Kept:
     position: int = 0
     """Once."""
 
-    def bytes(self, configuration: ModelConfiguration, rows: int) -> int:
+    def bytes(self, configuration: "ModelConfiguration", rows: int) -> int:
         """For `rows` sequences of full length at once, in exact integers."""
         c = configuration.completed
         key_value_heads = c.key_value_heads or c.heads
@@ -52,7 +54,7 @@ NUMPY = Kept(embed=24 * WIDE, hidden=4 * WIDE, table=3 * WIDE, vocabulary=3 * WI
 """Everything that is alive at once on a tape of NumPy's, at most (an estimate; see `memory`)."""
 
 
-def kept_by_torch(configuration: ModelConfiguration, precision: str, on_gpu: bool) -> Kept:
+def kept_by_torch(configuration: "ModelConfiguration", precision: str, on_gpu: bool) -> Kept:
     """What PyTorch saves for the backward pass of our model, operation by operation.
 
     A test compares it with what autograd really saves on a processor. In float32 a GPU saves the
