@@ -26,11 +26,11 @@ def expected_loss(source: MarkovSource, model) -> float:
     """Of a model on endless text of the source, in nats: no luck is in it."""
     n = source.order
     rows = [
-        model.next_probabilities([context // source.alphabet**k % source.alphabet
-                                  for k in range(n)][::-1])
+        [context // source.alphabet**k % source.alphabet for k in range(n)][::-1]
         for context in range(len(source.table))
-    ]  # fmt: skip
-    return -float((source.stationary[:, None] * source.table * np.log(rows)).sum())
+    ]
+    found = model(np.array(rows))[:, -1]
+    return -float((source.stationary[:, None] * source.table * found).sum())
 
 
 def test_two_states_by_hand():

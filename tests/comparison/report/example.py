@@ -1,6 +1,6 @@
 """A comparison that nobody made, with everything that a report can show."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from clearformer.comparison.document import MEASURES, Comparison, Point, Result
@@ -9,7 +9,6 @@ from clearformer.comparison.why.fading import Fading
 from clearformer.comparison.why.growth import Growth
 from clearformer.comparison.why.looking import Head, Looking
 from clearformer.comparison.why.reasons import Reasons
-from clearformer.comparison.why.recall import Recalling, RecallPoint
 from clearformer.comparison.why.temperature import Temperature
 
 KINDS = {"ngram": "n-gram", "rnn": "RNN", "lstm": "LSTM", "decoder": "modern decoder"}
@@ -64,7 +63,7 @@ def example(
         notes=("a note",),
     )  # fmt: skip
     why, temperature = reasons(names, sample).to_json()
-    return comparison.with_why(why=why, temperature=temperature, lesson=lesson().to_json())
+    return replace(comparison, why=why, temperature=temperature, lesson=lesson().to_json())
 
 
 def _result(name: str, number: int, seed: int, task: Any) -> Result:
@@ -123,14 +122,6 @@ def reasons(names: tuple[str, ...], sample: str) -> Reasons:
         temperature=tuple(
             Temperature(name, (0.2, 0.8, 1.0, 2.0), (0.5, 2.0, 2.5, 4.0), (4.0, 2.6, 2.5, 3.0),
                         "The ", (sample,) * 4)
-            for name in trained
-        ),
-        recalling=tuple(
-            Recalling(
-                name,
-                (RecallPoint(16, 0.9, 0.8, 1.0, 3), RecallPoint(64, 0.2, None, None, 1)),
-                0.125,
-            )
             for name in trained
         ),
     )  # fmt: skip

@@ -14,7 +14,6 @@ from clearformer.comparison.report.japanese import JAPANESE
 from clearformer.comparison.report.looking import looking
 from clearformer.comparison.report.markup import Markup, data_block, joined, tag
 from clearformer.comparison.report.method import careful, method
-from clearformer.comparison.report.recalling import recalling
 from clearformer.comparison.report.results import headline, results, under_the_headline
 from clearformer.comparison.report.temperature import samples, temperature
 from clearformer.comparison.report.textbook import textbook
@@ -28,7 +27,6 @@ PARTS: Mapping[str, Callable[[View], Markup | None]] = {
     "results": results,
     "lesson": textbook,
     "curves": curves,
-    "recalling": recalling,
     "fading": fading,
     "growth": growth,
     "looking": looking,

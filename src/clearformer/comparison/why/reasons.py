@@ -8,7 +8,6 @@ from clearformer.comparison.trained import Trained
 from clearformer.comparison.why.fading import Fading, fading_of
 from clearformer.comparison.why.growth import LENGTHS, Growth, growth_of
 from clearformer.comparison.why.looking import Looking, looking_of
-from clearformer.comparison.why.recall import Recalling
 from clearformer.comparison.why.temperature import WRITTEN, Temperature, temperature_of
 from clearformer.comparison.why.works import LONGER, attention_of, step_of
 from clearformer.engines.threads import one_blas_thread
@@ -34,8 +33,6 @@ class Reasons:
     """What attention looked at."""
     temperature: tuple[Temperature, ...] = ()
     """What temperature does."""
-    recalling: tuple[Recalling, ...] = ()
-    """Recall by distance, where several were compared."""
 
     def to_json(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """`why` and `temperature` of the document."""
@@ -44,7 +41,6 @@ class Reasons:
             "growth": [each.to_json() for each in self.growth],
             "attention": self.attention.to_json() if self.attention else None,
             "looking": [each.to_json() for each in self.looking],
-            "recalling": [each.to_json() for each in self.recalling],
         }
         return why, {"models": [each.to_json() for each in self.temperature]}
 
@@ -58,7 +54,6 @@ class Reasons:
             Growth.from_json(attention) if attention else None,
             tuple(map(Looking.from_json, why.get("looking", ()))),
             tuple(map(Temperature.from_json, temperature.get("models", ()))),
-            tuple(map(Recalling.from_json, why.get("recalling", ()))),
         )
 
 

@@ -1,6 +1,6 @@
 """The n-gram model: interpolated, modified Kneser–Ney."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,6 @@ import numpy as np
 from clearformer.errors import ShapeError
 from clearformer.models.ngram.counting import check_row
 from clearformer.models.ngram.level import Level
-from clearformer.models.ngram.tables import levels_of
 from clearformer.models.part import Part
 from clearformer.models.tap import Tap, silent
 from clearformer.tensor import Float, Shaped
@@ -59,20 +58,6 @@ class NGram(Part):
         check_row(ids, self.vocabulary)
         flat = self._mixed([ranks.reshape(-1) for ranks in self._contexts(ids)])
         return tap("logits", np.log(flat, out=flat).reshape(*ids.shape, self.vocabulary))
-
-    def next_probabilities(
-        self, history: Sequence[int] | Shaped[np.ndarray, " seq"]
-    ) -> Float[np.ndarray, " vocab"]:
-        """The probability of every token after `history`, which may be empty.
-
-        Raises:
-            ShapeError: ids that are no tokens of the vocabulary, or no flat list.
-        """
-        ids = row_of(history[max(len(history) - self.order + 1, 0) :])
-        check_row(ids, self.vocabulary)
-        if not len(ids):
-            return self._mixed([np.zeros(1, np.int64)])[0]
-        return self._mixed([ranks[-1:] for ranks in self._contexts(ids)])[0]
 
     def log_probabilities(
         self, ids: Sequence[int] | Shaped[np.ndarray, " seq"], start: int = 0
@@ -136,15 +121,6 @@ class NGram(Part):
             chance[seen] += level.own_share(contexts[seen], grams[seen])
             contexts = _moved_on(grams)
         return np.log(chance)
-
-    @staticmethod
-    def from_parameters(parameters: Mapping[str, Any], vocabulary: int) -> "NGram":
-        """The model whose `parameters()` these are, each table checked.
-
-        Raises:
-            ShapeError: tables that are missing, or contradict each other or the vocabulary.
-        """
-        return NGram(levels_of(parameters, vocabulary), vocabulary)
 
 
 def _moved_on(ranks: np.ndarray) -> np.ndarray:
