@@ -23,12 +23,12 @@ from clearformer.engines.memory import keep_freed_memory
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import RECIPES, SIZES, ModelConfiguration, Recipe
 from clearformer.models.decoder import Decoder
+from clearformer.models.products import product_shapes, step_flops
 from clearformer.text.batches import Batches
 from clearformer.training.loop import Loop
 from clearformer.training.next_token import next_token_loss
 from clearformer.training.optimizers import AdamW, AdamWSettings
 from clearformer.training.options import TrainingOptions
-from clearformer.models.products import product_shapes, step_flops
 from interleave import Side, Work, blas_threads, measure
 from report import Report
 
