@@ -53,10 +53,10 @@ def check(
 
     \b
       clearformer check --list
-      clearformer check self_attention                          what to write
-      clearformer check self_attention --start attention.py     a file to start from
-      clearformer check self_attention attention.py             judge it
-      clearformer check self_attention attention.py --hint 2    and say how to mend it
+      clearformer check softmax                        what to write
+      clearformer check softmax --start mine.py        a file to start from
+      clearformer check softmax mine.py                judge it
+      clearformer check softmax mine.py --hint 2       and say how to mend it
 
     Exit status: 0 right, 1 wrong, 2 could not run.
     """
