@@ -37,7 +37,8 @@ def _given(
     """Random queries, keys and values; what stands at the padding is as large as the rest."""
     B = len(lengths)
     K = normal(seed + 1, B, heads, keys, d, scale=1.3)
-    K[0, :, 1] -= K[0, :, 1].mean(-1, keepdims=True)  # a real token that adds up to 0
+    K[0, :, 1] = np.round(8 * K[0, :, 1]) / 8
+    K[0, :, 1, 0] -= K[0, :, 1].sum(-1)  # a real token that adds up to 0, without rounding
     return {
         "Q": normal(seed, B, heads, queries, d, scale=1.3),
         "K": K,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.checking.exercise import Mistake
-from clearformer.checking.families.masking import covering, filling
+from clearformer.checking.families.masking import covering, filling, future
 from clearformer.checking.families.softmaxing import softmax
 from clearformer.checking.words import Words
 
@@ -104,7 +104,7 @@ PADDING = (
             "マスクが行 (クエリ) にかかっています。列 (キー) にかけます",
         ),
         ask=SHAPE,
-    ),
+    )[:2],  # one number added to a whole row hides nothing
     *_slips(
         "pad-masks-both",
         lambda scores, *told: padding(scores, *told) | _rows(scores, *told),
@@ -118,6 +118,16 @@ PADDING = (
         ),
         SHAPE,
     ),
+    _slips(
+        "pad-and-future",
+        lambda scores, *told: padding(scores, *told) | future(scores),
+        Words(
+            "a causal mask hides the future as well; here only the padding is hidden",
+            "因果マスクで未来まで隠しています。ここで隠すのは詰め物だけです",
+        ),
+        Words("part of the text is never seen.", "文の一部が見えません。"),
+        Words("which keys may the first query see?", "最初のクエリはどのキーを見てよいですか。"),
+    )[0],
     *_slips(
         "mask-inverted",
         lambda scores, *told: ~padding(scores, *told),
