@@ -47,7 +47,7 @@ def _judged(exercise: Exercise, record: Record, probes: Sequence[Probe]) -> Verd
     failed = could_not_run(exercise, record, probes)
     if failed:
         return failed
-    versions = Versions(exercise)
+    versions = Versions(exercise, record.style.library)
     tolerance = _tolerance(record, probes)
 
     def is_right(some: Sequence[Probe]) -> bool:

@@ -27,6 +27,11 @@ def arrays_in(value: Any) -> list[np.ndarray]:
     return found
 
 
+def single(array: np.ndarray) -> np.ndarray:
+    """float64 as float32; anything else as it is."""
+    return array.astype(np.float32) if array.dtype == np.float64 else array
+
+
 def fresh(arguments: Mapping[str, Any], library: Library) -> dict[str, Any]:
     """Deep copies of NumPy arguments, in the library of the answer.
 

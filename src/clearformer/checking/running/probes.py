@@ -13,7 +13,7 @@ import numpy as np
 from clearformer.checking.exercise import Exercise
 from clearformer.checking.probe import Probe, normal
 from clearformer.checking.record import Style
-from clearformer.checking.running.arrays import each_array, image
+from clearformer.checking.running.arrays import each_array, image, single
 from clearformer.checking.words import Words
 
 CHANGED = "changed "
@@ -53,8 +53,8 @@ def narrowed(exercise: Exercise, probe: Probe) -> Probe:
 
 def _made(exercise: Exercise, base: Probe, style: Style) -> list[Probe]:
     made = []
-    if style.library == "numpy" and image(base.arguments) != image(_with(base, _single).arguments):
-        made.append(_stress(_with(base, _single), "float32", "numbers in float32", "float32 の数"))
+    if style.library == "numpy" and image(base.arguments) != image(_with(base, single).arguments):
+        made.append(_stress(_with(base, single), "float32", "numbers in float32", "float32 の数"))
     made.append(
         _stress(
             _with(base, _transposed_copy),
@@ -93,10 +93,6 @@ def _stress(probe: Probe, name: str, english: str, japanese: str) -> Probe:
 
 def _with(probe: Probe, change: Any) -> Probe:
     return replace(probe, arguments=each_array(probe.arguments, change))
-
-
-def _single(array: np.ndarray) -> np.ndarray:
-    return array.astype(np.float32) if array.dtype == np.float64 else array
 
 
 def _rounded(array: np.ndarray) -> np.ndarray:
