@@ -12,6 +12,14 @@ from clearformer.checking.words import Words
 KINDS = {"record": Record}
 
 
+class Pipe(io.BytesIO):
+    """Nobody may ask it for more than fits into memory."""
+
+    def read(self, size):
+        assert size <= 2**28
+        return super().read(size)
+
+
 def record_with(value):
     raised = Raised("ValueError", "no", 3, "x", {"X": "(3, 4)"})
     outcomes = {
@@ -64,11 +72,12 @@ def test_a_record_arrives_as_it_was(value):
         (b'"library": "torch"', b'"library": ["torch"]'),
         (b'"line": 3', b'"line": true'),
         (b'"dtype": "<f8"', b'"dtype": "O"'),
-        (b'"dtype": "<f8"', b'"dtype": "<f8,<f8"'),
+        (b'"dtype": "<f8"', b'"dtype": "<M8[s]"'),
         (b'"shape": [2, 3]', b'"shape": [-2, -3]'),
         (b'"shape": [2, 3]', b'"shape": [2, 4]'),
         (b'"shape": [2, 3]', b'"shape": [1000000, 1000000]'),
         (b'"notes": ["prints"]', b'"notes": "prints"'),
+        (b', "printed": "\\u3042\\n\\u0000"', b""),
         (b'{"kind": "record"', b'{"kind": "other"'),
         (b'{"kind": "record"', b'"kind": "record"'),
         (b'{"kind": "record"', b"\xff\xfe"),
@@ -80,4 +89,4 @@ def test_what_does_not_fit_is_refused(old, new):
     sent = pipe.getvalue()
     assert old in sent
     with pytest.raises(GarbageError):
-        receive(io.BytesIO(sent.replace(old, new, 1)), KINDS)
+        receive(Pipe(sent.replace(old, new, 1)), KINDS)
