@@ -14,6 +14,7 @@ NAMES = (
     "embedding",
     "embedding_gradient",
     "positional_encoding",
+    "add_positions",
     "rotary_positions",
     "query_key_value",
     "attention_scores",

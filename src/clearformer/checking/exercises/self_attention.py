@@ -7,8 +7,9 @@ import numpy as np
 
 from clearformer.checking.exercise import Exercise
 from clearformer.checking.families import modules
-from clearformer.checking.families.dropping import whole
+from clearformer.checking.families.dropping import DROPPING, whole
 from clearformer.checking.families.masking import (
+    HALF,
     MASK_TIES,
     MASKING,
     half_precision,
@@ -101,7 +102,7 @@ EXERCISE = Exercise(
     },
     probes=probes,
     module=modules.ATTENTION,
-    mistakes=(*PROJECTING, *SCALING, SCALE_AFTER, *MASKING, *SOFTMAXING),
+    mistakes=(*PROJECTING, *SCALING, SCALE_AFTER, *MASKING, HALF, DROPPING, *SOFTMAXING),
     ties=(*SCALE_TIES, *MASK_TIES),
     batched=("X",),
     synonyms={"masked": ("mask", "causal", "is_causal", "use_mask")},

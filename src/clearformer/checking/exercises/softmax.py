@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from clearformer.checking.exercise import Exercise
+from clearformer.checking.exercise import Exercise, Mistake
 from clearformer.checking.families.softmaxing import SOFTMAXING, softmax
-from clearformer.checking.probe import Probe, normal
+from clearformer.checking.probe import Probe, normal, whole
 from clearformer.checking.words import Words
 
 
@@ -42,8 +42,31 @@ def probes() -> Sequence[Probe]:
             role="stress",
             says=Words("scores hidden with −inf", "−inf で隠したスコア"),
         ),
+        Probe(
+            "whole numbers",
+            {"x": whole(6, 4, 3, 4)},
+            role="stress",
+            says=Words("whole numbers as input", "整数の入力"),
+        ),
     )
 
+
+TRUNCATED = Mistake(
+    "int-truncation",
+    {"weights": lambda x: softmax(x).astype(x.dtype)},
+    Words(
+        "shares are stored in an array of whole numbers and cut off to 0",
+        "割合が整数の配列に入れられ、0 に切り捨てられています",
+    ),
+    Words(
+        "zeros_like(x) takes over the type of x, also that of whole numbers.",
+        "zeros_like(x) は x の型を、整数でもそのまま引き継ぎます。",
+    ),
+    Words("which type has the array that you store into?", "書き込む先の配列の型は何ですか。"),
+    Words("make the array of floats.", "浮動小数点数の配列を作ってください。"),
+    "out = np.zeros(x.shape)",
+    beside=True,
+)
 
 EXERCISE = Exercise(
     name="softmax",
@@ -59,5 +82,5 @@ EXERCISE = Exercise(
     right=right,
     steps={"weights": softmax},
     probes=probes,
-    mistakes=SOFTMAXING,
+    mistakes=(*SOFTMAXING, TRUNCATED),
 )
