@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from clearformer.checking.agreement import Tolerance, agree, tolerance_of
+from clearformer.checking.agreement import Tolerance, tolerance_of
 from clearformer.checking.beside import beside
 from clearformer.checking.clues import clues
 from clearformer.checking.contract import broken_contract, could_not_run
@@ -151,8 +151,3 @@ def _cases(record: Record, probes: Sequence[Probe], versions: Versions) -> dict[
         if mine is not None and right is not None:
             found[probe.name] = Case(probe, mine, right)
     return found
-
-
-def agrees(case: Case, tolerance: Tolerance) -> bool:
-    """Whether the answer is right on this probe."""
-    return agree(case.mine, case.right, tolerance)
