@@ -247,12 +247,15 @@ def test_a_sigmoid_keeps_its_digits_far_below_zero(by):
     np.testing.assert_allclose(by.value(ops.sigmoid, x), 1 / (1 + np.exp(-x)), 1e-14)
 
 
-@pytest.mark.parametrize(("columns", "times"), [(128, 9), (128, 1), (100, 9)])
-def test_a_product_in_stripes_is_the_product(columns, times, rng):
-    rows, weight = rng.normal(size=(5, 7)), rng.normal(size=(7, columns))
+@pytest.mark.parametrize(
+    ("inner", "columns", "times"),
+    [(7, 128, 9), (7, 128, 1), (7, 100, 9), (7, 60, 9), (8192, 128, 9), (8194, 100, 9)],
+)
+def test_a_product_in_stripes_is_the_product(inner, columns, times, rng):
+    rows, weight = rng.normal(size=(5, inner)), rng.normal(size=(inner, columns))
     for given in (weight, np.asfortranarray(weight)):
         room = np.full((5, 2 * columns), np.nan)
-        found = repeated(given, times)(rows, room[:, :columns])
+        found = repeated(given, times, 6)(rows, room[:, :columns])
         np.testing.assert_allclose(found, rows @ weight, 1e-12, 1e-12)
         assert np.shares_memory(found, room)
         assert np.isnan(room[:, columns:]).all()

@@ -8,11 +8,12 @@ Linnainmaa, 1970; Baydin et al., "Automatic Differentiation in Machine Learning:
 A tape belongs to one thread. Broadcasting is undone here and nowhere else.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from clearformer.engines.helpers import ALONE, Helpers
 from clearformer.errors import ShapeError
 
 Gradient = Callable[[np.ndarray], tuple[np.ndarray | None, ...]]
@@ -87,9 +88,14 @@ class _Record:
 
 
 class Tape:
-    """A list of records, the leaves first."""
+    """A list of records, the leaves first.
 
-    def __init__(self) -> None:
+    Attributes:
+        helpers: who may share in the work of an operation.
+    """
+
+    def __init__(self, helpers: Helpers = ALONE) -> None:
+        self.helpers = helpers
         self._records: list[_Record] = []
         self._gradients: dict[int, np.ndarray] = {}
 
@@ -164,6 +170,11 @@ def undo_broadcasting(gradient: np.ndarray, shape: tuple[int, ...]) -> np.ndarra
 def value_of(x: Any) -> np.ndarray:
     """The array behind a tensor, recorded or not."""
     return x.data if type(x) is TapeTensor else np.asarray(x)
+
+
+def helpers_of(inputs: Iterable[Any]) -> Helpers:
+    """Those of the inputs' tape; nobody where nothing is recorded."""
+    return next((x.tape.helpers for x in inputs if type(x) is TapeTensor), ALONE)
 
 
 def record(name: str, value: Any, inputs: Sequence[Any], gradient: Gradient) -> Any:

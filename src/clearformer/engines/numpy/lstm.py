@@ -1,6 +1,7 @@
 """The cell with a memory beside its state (long short-term memory)."""
 
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,69 +36,59 @@ def lstm(
         weight_input=weight_input, weight_hidden=weight_hidden, bias=bias,
     )  # fmt: skip
     w, u = value_of(weight_input), value_of(weight_hidden)
-    size = len(u)
-    gates = steps.x @ w
-    if bias is not None:
-        gates += value_of(bias)
-    states = steps.states(value_of(hidden), gates.dtype)
-    cells = steps.states(value_of(cell), gates.dtype)
-    bends = np.empty((len(gates), size), gates.dtype)
-    _forwards(steps, u, gates, (states, cells, bends))
-
     biased = bias is not None
+    first = value_of(hidden), value_of(cell)
+    kept = _forwards(steps, first, w, u, value_of(bias) if biased else None)
 
-    def gradient(
-        to_outputs: np.ndarray | None, to_hidden: np.ndarray | None, to_cell: np.ndarray | None
-    ) -> tuple[np.ndarray, ...]:
-        incoming = None if to_outputs is None else steps.packed(to_outputs)
-        carried, kept = steps.carried(to_hidden, states), steps.carried(to_cell, states)
-        back, to_bend = _slopes(gates, cells[steps.before], bends)
-        forget, product = gates[:, size : 2 * size], steps.product(u.T)
-        for now, _ in reversed(steps.steps):
-            count = now.stop - now.start
-            rows, carry, keep = back[now], carried[:count], kept[:count]
-            if incoming is not None:
-                carry += incoming[now]
-            to_cells = to_bend[now]
-            to_cells *= carry
-            keep += to_cells
-            rows[:, :3] *= keep[:, None]
-            rows[:, 3] *= carry
-            keep *= forget[now]
-            product(rows.reshape(count, 4 * size), carry)
-        flat = back.reshape(len(back), 4 * size)
-        found = (
-            steps.unpacked(flat @ w.T),
-            steps.first(carried),
-            steps.first(kept),
-            steps.x.T @ flat,
-            states[steps.before].T @ flat,
-        )
-        return (*found, sum_of_rows(flat)) if biased else found
+    def gradient(*received: np.ndarray | None) -> tuple[np.ndarray, ...]:
+        found, to_gates = _backwards(steps, kept, w, u, received)
+        return (*found, sum_of_rows(to_gates)) if biased else found
 
     inputs = (x, hidden, cell, weight_input, weight_hidden, *((bias,) if biased else ()))
+    _, states, cells, _ = kept
     results = steps.unpacked(steps.after(states)), steps.last(states), steps.last(cells)
     outputs, last, last_cell = record_several("lstm", results, inputs, gradient)
     return outputs, last, last_cell
 
 
+class _Kept(NamedTuple):
+    """What the way back needs of the way forward, of all steps."""
+
+    gates: np.ndarray
+    """i, f, g, o side by side."""
+    states: np.ndarray
+    cells: np.ndarray
+    bends: np.ndarray
+    """tanh(c)."""
+
+
 def _forwards(
     steps: Unrolled,
+    first: tuple[np.ndarray, np.ndarray],
+    w: np.ndarray,
     u: np.ndarray,
-    gates: np.ndarray,
-    rooms: tuple[np.ndarray, np.ndarray, np.ndarray],
-) -> None:
-    """Fills in gates (which hold x W + b), states, cells, and tanh of the cells."""
-    states, cells, bends = rooms
-    new_states, new_cells, size = steps.after(states), steps.after(cells), len(u)
+    bias: np.ndarray | None,
+) -> _Kept:
+    """All gates, states and cells. With σ(a) = tanh(a/2)/2 + 1/2 one tanh makes all four gates."""
+    size = len(u)
+    gates = np.empty((len(steps.x), 4 * size), np.result_type(steps.x, w))
     half = np.full(4 * size, 0.5, gates.dtype)
-    half[2 * size : 3 * size] = 1  # σ(a) = tanh(a/2)/2 + 1/2, but g = tanh(a)
-    shift = np.where(half == 1, 0, half)
+    half[2 * size : 3 * size] = 1  # g is a tanh itself
+    shift, w, u = np.where(half == 1, 0, half), w * half, u * half
+    bias = None if bias is None else bias * half
+
+    def sums(rows: slice) -> None:
+        part = np.matmul(steps.x[rows], w, out=gates[rows])
+        if bias is not None:
+            part += bias
+
+    states, cells = (steps.states(one, gates.dtype) for one in first)
+    kept = _Kept(gates, states, cells, np.empty((len(gates), size), gates.dtype))
+    new_states, new_cells, bends = steps.after(states), steps.after(cells), kept.bends
     product, room = steps.product(u), steps.room(4 * size, gates.dtype)
-    for now, before in steps.steps:
+    for now, before in steps.after_sums(sums):
         rows, state, cell, bend = gates[now], new_states[now], new_cells[now], bends[now]
         rows += product(states[before], room[: len(rows)])
-        rows *= half
         np.tanh(rows, out=rows)
         rows *= half
         rows += shift
@@ -107,15 +98,54 @@ def _forwards(
         cell += bend
         np.tanh(cell, out=bend)
         np.multiply(show, bend, out=state)
+    return kept
+
+
+def _backwards(
+    steps: Unrolled,
+    kept: _Kept,
+    w: np.ndarray,
+    u: np.ndarray,
+    received: tuple[np.ndarray | None, ...],
+) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """The gradients of x, of the initial state and cell, of W and U; and dL/da of all gates."""
+    gates, states, cells, bends = kept
+    to_outputs, to_hidden, to_cell = received
+    size = len(u)
+    incoming = None if to_outputs is None else steps.packed(to_outputs)
+    carried, left = steps.carried(to_hidden, states), steps.carried(to_cell, states)
+    back, to_bend = np.empty((len(gates), 4, size), gates.dtype), np.empty_like(bends)
+    slopes = partial(_slopes, gates, cells[steps.before], bends, back, to_bend)
+    product = steps.product_beside(u.T, slopes)
+    flat = back.reshape(len(back), 4 * size)
+    forget = gates[:, size : 2 * size]
+    for now, _ in reversed(steps.steps):
+        count = now.stop - now.start
+        rows, carry, keep = back[now], carried[:count], left[:count]
+        if incoming is not None:
+            carry += incoming[now]
+        to_cells = to_bend[now]
+        to_cells *= carry
+        keep += to_cells
+        rows[:, :3] *= keep[:, None]
+        rows[:, 3] *= carry
+        keep *= forget[now]
+        product(flat[now], carry)
+    to_x, to_w, to_u = steps.all_products(flat, flat, w, states)
+    return (to_x, steps.first(carried), steps.first(left), to_w, to_u), flat
 
 
 def _slopes(
-    gates: np.ndarray, cells: np.ndarray, bends: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Of all steps: the factors (position, gate, hidden) of s, s, s and e; and o (1 - tanh²(c))."""
+    gates: np.ndarray,
+    cells: np.ndarray,
+    bends: np.ndarray,
+    back: np.ndarray,
+    to_bend: np.ndarray,
+) -> None:
+    """The factors (position, gate, hidden) of s, s, s and e into `back`; o (1 - tanh²(c))."""
     split = gates.reshape(len(gates), 4, bends.shape[1])
     let_in, _, new, show = (split[:, n] for n in range(4))
-    back = 1 - split
+    np.subtract(1, split, out=back)
     back *= split
     back[:, 0] *= new
     back[:, 1] *= cells
@@ -124,7 +154,6 @@ def _slopes(
     np.multiply(new, new, out=to_new)
     np.subtract(1, to_new, out=to_new)
     to_new *= let_in
-    to_bend = bends * bends
+    np.multiply(bends, bends, out=to_bend)
     np.subtract(1, to_bend, out=to_bend)
     to_bend *= show
-    return back, to_bend

@@ -9,14 +9,19 @@ weights, which add up over steps and sequences (Werbos, "Backpropagation Through
 With the steps below each other each sum is one product of matrices.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from clearformer.engines.bounds import check_recurrence
+from clearformer.engines.helpers import Helpers, Job, parted
 from clearformer.engines.packing import Packing, packing
-from clearformer.engines.tape import value_of
+from clearformer.engines.tape import helpers_of, value_of
+
+Product = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""product(rows, out) = rows @ weight, which is written to out."""
 
 
 class Unrolled:
@@ -36,6 +41,7 @@ class Unrolled:
         self._packing: Packing = packing(data.shape[0], data.shape[1], lengths)
         self.steps = self._packing.slices
         self.before = self._packing.before
+        self._helpers: Helpers = helpers_of((x, *others.values()))
         self.x = self.packed(data)
 
     def packed(self, x: np.ndarray) -> np.ndarray:
@@ -60,9 +66,51 @@ class Unrolled:
         room[:batch] = first if self._packing.order is None else first[self._packing.order]
         return room
 
-    def product(self, weight: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    def product(self, weight: np.ndarray) -> Product:
         """What multiplies the rows of every step with a weight: see `repeated`."""
-        return repeated(weight, len(self.steps))
+        return repeated(weight, len(self.steps), self._packing.batch)
+
+    def after_sums(self, sums: Callable[[slice], Any]) -> Iterator[tuple[slice, slice]]:
+        """Every step, once `sums(rows)` was called for its packed rows; helpers go ahead with that.
+
+        The caller begins with the rows of the first steps, and makes these while helpers are busy
+        with the others.
+        """
+        begin = int(len(self.steps) * OWN_SHARE) if self._helpers.count else len(self.steps)
+        own, others = self.steps[:begin], self.steps[begin:]
+        cut = others[0][0].start if others else len(self.x)
+        rest = parted(slice(cut, len(self.x)), max(self._helpers.count, 1))
+        asked = [self._helpers.ask(partial(sums, rows)) for rows in rest if rows.start < rows.stop]
+        sums(slice(0, cut))
+        yield from own
+        for finish in asked:
+            finish()
+        yield from others
+
+    def product_beside(self, weight: np.ndarray, own: Job) -> Product:
+        """As `product`; a helper cuts the weight into stripes while the caller does `own`."""
+        finish = self._helpers.ask(partial(self.product, weight))
+        own()
+        return finish()
+
+    def all_products(
+        self, to_x: np.ndarray, to_states: np.ndarray, w: np.ndarray, states: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The gradients of x, W and U, once those of x W and h U are known for all steps."""
+        back = np.empty((len(self.x), len(w)), to_x.dtype)
+        to_w = np.empty((len(w), to_x.shape[1]), to_x.dtype)
+        to_u = np.empty((states.shape[1], to_states.shape[1]), to_x.dtype)
+        self._helpers.share(
+            [
+                partial(np.matmul, self.x.T, to_x, out=to_w),
+                *(partial(np.matmul, to_x[rows], w.T, out=back[rows]) for rows in self._parts()),
+                partial(np.matmul, states[self.before].T, to_states, out=to_u),
+            ]
+        )
+        return self.unpacked(back), to_w, to_u
+
+    def _parts(self) -> list[slice]:
+        return parted(slice(0, len(self.x)), self._helpers.count + 1)
 
     def room(self, columns: int, dtype: Any) -> np.ndarray:
         """Room for a row of every sequence."""
@@ -88,27 +136,59 @@ class Unrolled:
         return carried if self._packing.order is None else carried[self._packing.back]
 
 
+OWN_SHARE = 0.25
+"""Of the steps: with their rows begins who makes them. Helpers are done with all other rows by the
+time these steps are made: a step takes longer than the sums of two others."""
+
 STRIPE = 64
 """Columns. A product of few rows with so many columns is small enough for OpenBLAS to take its
 numbers where they lie, in place of copying the whole weight into an order of its own each time:
 measured with 12 rows and 256 × 1,024, 57 µs in place of 160; with 32 rows, 147 in place of 244."""
 
+SMALL = 1_000_000
+"""Up to so many multiplications OpenBLAS does that. Products of more columns than this allows are
+cut along the sum, too: with 12 rows and 2,048 × 512, 222 µs in place of 377."""
+
+MOST_PARTS = 8
+"""Of a sum; adding up more costs what they save."""
+
 WORTH_CUTTING = 4
 """Products with a weight that make up for cutting it into stripes."""
 
 
-def repeated(weight: np.ndarray, times: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """product(rows, out) = rows @ weight, to be called so many times with few rows."""
+def repeated(weight: np.ndarray, times: int, most: int) -> Product:
+    """Multiplies with one weight, to be called so many times with a few rows, at most `most`."""
     inner, columns = weight.shape
-    if times < WORTH_CUTTING or columns % STRIPE:
+    if times < WORTH_CUTTING or columns < STRIPE:
         return lambda rows, out: np.matmul(rows, weight, out=out)
-    stripes = np.ascontiguousarray(weight.reshape(inner, -1, STRIPE).swapaxes(0, 1))
+    cut, parts = columns - columns % STRIPE, _parts(most, inner)
+    stripes = weight[:, :cut].reshape(parts, inner // parts, -1, STRIPE).swapaxes(1, 2)
+    stripes, rest = np.ascontiguousarray(stripes), np.ascontiguousarray(weight[:, cut:])
+    sums = np.empty((parts, most, cut), weight.dtype)
 
     def product(rows: np.ndarray, out: np.ndarray) -> np.ndarray:
-        np.matmul(rows, stripes, out=out.reshape(len(out), -1, STRIPE).swapaxes(0, 1))
+        count = len(rows)
+        if parts == 1:
+            whole = out[:, :cut].reshape(count, -1, STRIPE)
+            np.matmul(rows, stripes[0], out=whole.swapaxes(0, 1))
+        else:
+            left = rows.reshape(count, parts, 1, -1).transpose(1, 2, 0, 3)
+            added = sums[:, :count].reshape(parts, count, -1, STRIPE)
+            np.matmul(left, stripes, out=added.swapaxes(1, 2))
+            np.add.reduce(sums[:, :count], 0, out=out[:, :cut])
+        if cut < columns:
+            np.matmul(rows, rest, out=out[:, cut:])
         return out
 
     return product
+
+
+def _parts(rows: int, inner: int) -> int:
+    """In how many parts a sum is added up, so that each product with a stripe is small."""
+    parts = 1
+    while rows * inner * STRIPE > SMALL * parts and parts < MOST_PARTS and inner % (2 * parts) == 0:
+        parts *= 2
+    return parts
 
 
 def squash(rows: np.ndarray) -> None:
