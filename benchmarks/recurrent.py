@@ -4,7 +4,7 @@
     python benchmarks/recurrent.py --cell gru --hidden 128 --batch 12 --threads 1 --json
 
 Both sides start from the same numbers, in float32, and take turns; a test holds them equal.
-clearformer works as it does in training: a learner splits the batch over as many threads as
+clearformer works as it does in training: a learner shares a batch out over as many threads as
 torch.nn is given. Gradients are those of the input, the weights and the biases, for outputs that
 all receive one. PyTorch is not installed by this script; without it there is no ratio.
 """
@@ -13,7 +13,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
-from math import sqrt
+from math import prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ from clearformer import ops
 from clearformer.engines.choose import learner_of
 from clearformer.engines.execution import Execution
 from clearformer.models.part import Part
+from clearformer.models.recurrent.build import LAYERS
+from clearformer.models.recurrent.layers import RecurrentLayer
 from clearformer.tensor import Tensor
 from interleave import Side, Work, blas_threads, measure
 from report import Report
@@ -34,24 +36,18 @@ GATES = {"rnn": 1, "lstm": 4, "gru": 3}
 class Layer(Part):
     """A recurrent layer, from states of zero."""
 
-    cell: str
     gain: Tensor
     """Of the input; one. It makes the engines compute the gradient of the input."""
-    weight_input: Any
-    weight_hidden: Any
-    bias: Any
-    bias_new: Any
+    cell: RecurrentLayer
+
+    @property
+    def in_one_piece(self) -> bool:
+        """As in training."""
+        return self.cell.in_one_piece
 
     def __call__(self, x: Any) -> Any:
         """The outputs (batch, seq, hidden)."""
-        start = np.zeros((len(x), self.weight_hidden.shape[0]), np.float32)
-        weights = self.weight_input, self.weight_hidden, self.bias
-        x = ops.multiply(x, self.gain)
-        if self.cell == "lstm":
-            return ops.lstm(x, start, start, *weights)[0]
-        if self.cell == "gru":
-            return ops.gru(x, start, *weights, self.bias_new)[0]
-        return ops.rnn(x, start, *weights)[0]
+        return self.cell(ops.multiply(x, self.gain))[0]
 
 
 @dataclass(frozen=True)
@@ -72,10 +68,9 @@ class Setting:
             return rng.uniform(-1, 1, shape).astype(np.float32) / np.float32(sqrt(self.hidden))
 
         square = self.hidden, columns
-        gain = np.ones(self.hidden, np.float32)
-        return Layer(
-            self.cell, gain, drawn(*square), drawn(*square), drawn(columns), drawn(self.hidden)
-        )
+        weights = drawn(*square), drawn(*square), drawn(columns)
+        new = (drawn(self.hidden),) if self.cell == "gru" else ()
+        return Layer(np.ones(self.hidden, np.float32), LAYERS[self.cell](*weights, *new))
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """What comes in, and what each output receives as its gradient."""
@@ -85,8 +80,10 @@ class Setting:
 
 def weighted_sum(layer: Layer, x: Any, weights: np.ndarray, rng: object = None) -> Any:
     """The sum of weights times outputs: each output receives its weight as gradient."""
-    row = ops.reshape(layer(x), (1, weights.size))
-    return ops.reshape(ops.matmul(row, weights.reshape(-1, 1)), ())
+    *others, width = weights.shape
+    rows = ops.reshape(ops.multiply(layer(x), weights), (prod(others), width))
+    left, right = np.ones((1, prod(others)), np.float32), np.ones((width, 1), np.float32)
+    return ops.reshape(ops.matmul(ops.matmul(left, rows), right), ())
 
 
 def ours(setting: Setting, engine: str) -> Work:
@@ -95,7 +92,7 @@ def ours(setting: Setting, engine: str) -> Work:
     learner = learner_of(how, setting.layer(), weighted_sum)
     arrays = setting.arrays()
     with threadpool_limits(setting.threads, user_api="blas"), learner.running():
-        yield f"{setting.threads} workers, {blas_threads()}"
+        yield f"{setting.threads} threads, {blas_threads()}"
         while True:
             learner.loss_and_gradients(*arrays)
             learner.gather()
@@ -107,13 +104,13 @@ def peer_of(setting: Setting) -> Any:
     import torch
     from torch import nn
 
-    layer = setting.layer()
+    cell: Any = setting.layer().cell
     kind = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}[setting.cell]
     peer = kind(setting.hidden, setting.hidden, batch_first=True)
-    second = np.zeros_like(layer.bias)
+    second = np.zeros_like(cell.bias)
     if setting.cell == "gru":
-        second[2 * setting.hidden :] = layer.bias_new
-    weights = layer.weight_input.T, layer.weight_hidden.T, layer.bias, second
+        second[2 * setting.hidden :] = cell.bias_new
+    weights = cell.weight_input.T, cell.weight_hidden.T, cell.bias, second
     with torch.no_grad():
         for parameter, weight in zip(peer.parameters(), weights, strict=True):
             parameter.copy_(torch.tensor(weight))

@@ -238,9 +238,9 @@ def test_saves_are_timed_in_a_run_and_alone(benchmark, capsys, tmp_path):
 def test_the_recurrent_peer_has_the_same_outputs_and_gradients(torch, benchmark, cell):
     recurrent = benchmark("recurrent")
     setting = recurrent.Setting(cell, hidden=8, batch=4, seq=5, threads=2)
-    learner = Learner(setting.layer(), recurrent.weighted_sum, workers=2)
+    learner = Learner(setting.layer(), recurrent.weighted_sum)
     x, weights = setting.arrays()
-    ours = 2 * learner.loss_and_gradients(x, weights, share=2.0)  # not a mean over two halves
+    ours = learner.loss_and_gradients(x, weights)
     learner.gather()
     peer = recurrent.peer_of(setting)
     loss = (peer(torch.from_numpy(x))[0] * torch.from_numpy(weights)).sum()
@@ -250,7 +250,7 @@ def test_the_recurrent_peer_has_the_same_outputs_and_gradients(torch, benchmark,
     wanted = dict(zip(("weight_input", "weight_hidden", "bias"),
                       (p.grad.numpy().T for p in peer.parameters()), strict=False))  # fmt: skip
     for name, gradient in wanted.items():
-        np.testing.assert_allclose(gradients[name], gradient, 1e-4, 1e-4, err_msg=name)
+        np.testing.assert_allclose(gradients[f"cell.{name}"], gradient, 1e-4, 1e-4, err_msg=name)
 
 
 def test_a_recurrent_layer_is_timed_without_pytorch_too(benchmark, monkeypatch, capsys):

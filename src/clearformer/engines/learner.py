@@ -50,6 +50,7 @@ class Learner(ABC):
         gradients: the same layout.
         pieces: slices of the buffers for `each`, none of them both matrix and vector.
         matrices: how many numbers belong to matrices.
+        threads: how many share in the work.
     """
 
     model: Any
@@ -62,6 +63,7 @@ class Learner(ABC):
         self.parameters = self.buffer(np.concatenate([named[n].reshape(-1) for n in ordered]))
         self.matrices = sum(int(np.prod(shape)) for shape in shapes.values() if len(shape) > 1)
         self.pieces = _pieces(self.matrices, len(self.parameters), workers)
+        self.threads = workers
         self._workers: list[Worker] = []
         self._pool = (
             ThreadPoolExecutor(workers - 1, initializer=self.begin_thread) if workers > 1 else None
@@ -194,7 +196,7 @@ class Learner(ABC):
 
     def spread(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         """`function(item)` for each item, in order; the threads take the items one by one."""
-        return over_threads(function, items, len(self._workers))
+        return over_threads(function, items, self.threads)
 
     def _in_parallel(self, function: Callable[[Any], Any], items: Any) -> list[Any]:
         items = list(items)

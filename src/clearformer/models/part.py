@@ -23,6 +23,11 @@ class Part:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.parameter_count():,} parameters)"
 
+    @property
+    def in_one_piece(self) -> bool:
+        """Whether threads had better share out the products of a whole batch than its rows."""
+        return False
+
     def parameters(self) -> dict[str, Any]:
         """Every parameter under its path, in the order of the fields."""
         return dict(_walk(self, ""))

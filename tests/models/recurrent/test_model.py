@@ -204,3 +204,13 @@ def test_dropout_falls_between_layers_and_never_between_steps():
         x = layer(x)[0] * keep
     expected = plain.output(x, plain.embedding)
     np.testing.assert_allclose(model(ids, rng=np.random.default_rng(3)), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "width", "vocabulary", "whole"),
+    [("lstm", 124, 65, True), ("lstm", 690, 65, False), ("lstm", 124, 4096, False),
+     ("gru", 124, 65, False), ("rnn", 124, 65, False)],
+)  # fmt: skip
+def test_a_narrow_lstm_with_few_tokens_is_computed_in_one_piece(kind, width, vocabulary, whole):
+    sizes = {"layers": 1, "embed": 64, "context": 32, "hidden": width, "vocabulary": vocabulary}
+    assert build(KINDS[kind].configuration(**sizes), None).in_one_piece is whole

@@ -1,4 +1,9 @@
-"""The learner in NumPy: each worker has a tape of its own."""
+"""The learner in NumPy: each worker has a tape of its own.
+
+A model whose steps are short computes a batch in one piece: one worker, whom the other threads help
+with the large products. Two threads that each made such steps would meet at the interpreter's lock
+at every operation of every step.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -7,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.engines import learner
+from clearformer.engines.helpers import ALONE, Helpers
 from clearformer.engines.learner import Loss
 from clearformer.engines.memory import keep_freed_memory
 from clearformer.engines.tape import Tape
@@ -19,7 +25,10 @@ class Learner(learner.Learner):
     def __init__(self, model: Any, loss: Loss, workers: int = 1):
         super().__init__(model, workers)
         self.model = model.with_parameters(lambda name, _: self.view(self.parameters, name))
-        self._workers = [_Worker(self, loss) for _ in range(workers)]
+        whole = bool(model.in_one_piece)
+        helpers = Helpers(self._pool, workers - 1) if whole else ALONE
+        split = 1 if whole else workers
+        self._workers = [_Worker(self, loss, helpers) for _ in range(split)]
 
     def buffer(self, flat: np.ndarray) -> np.ndarray:
         """The array itself."""
@@ -44,8 +53,8 @@ class Learner(learner.Learner):
 class _Worker:
     """One thread's tape, and its share of the gradients."""
 
-    def __init__(self, learner: Learner, loss: Loss):
-        self._tape = Tape()
+    def __init__(self, learner: Learner, loss: Loss, helpers: Helpers):
+        self._tape = Tape(helpers)
         self._loss = loss
         self._model = learner.model.with_parameters(lambda _, array: self._tape.watch(array))
         self._leaves = self._model.parameters()

@@ -23,6 +23,11 @@ States = Sequence[Any]
 """Hidden state, and of an LSTM the cell, each (batch, hidden); nothing: zeros."""
 
 
+NARROW = 400
+"""Width of an LSTM from which the rows of a batch are split over threads. By rows, two threads took
+2.4 times as long as PyTorch at 128, 1.8 at 256 and 1.2 at 512: see docs/log.md."""
+
+
 @dataclass(frozen=True)
 class RecurrentLayer(Part, ABC):
     """A cell that reads a sequence from left to right, with the same matrices at each step."""
@@ -91,6 +96,11 @@ class LSTMLayer(RecurrentLayer):
     """c_t = f c_{t-1} + i g, h_t = o tanh(c_t) (Hochreiter and Schmidhuber, 1997)."""
 
     states: ClassVar[int] = 2
+
+    @property
+    def in_one_piece(self) -> bool:
+        """Where it is narrow: threads that each make short steps wait for the interpreter."""
+        return bool(self.weight_hidden.shape[0] < NARROW)
 
     def fused(self, x: Any, before: States, lengths: Lengths = None) -> tuple[Any, ...]:
         """All steps as one operation."""

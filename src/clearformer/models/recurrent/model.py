@@ -14,6 +14,10 @@ from clearformer.models.recurrent.state import RecurrentState
 from clearformer.models.tap import Tap, silent, under
 from clearformer.tensor import Float, Int, Tensor
 
+OUTSIDE = 0.25
+"""Parameters outside of the layers, as a share of those inside, up to which a batch may be computed
+in one piece. With 4,096 tokens the output alone took as long as two layers: docs/log.md."""
+
 
 @dataclass(frozen=True)
 class RecurrentModel(Part):
@@ -29,6 +33,13 @@ class RecurrentModel(Part):
     """From the width of the state to that of the embedding, where the output is tied to it."""
     output: TiedOutput | UntiedOutput
     dropout: Dropout
+
+    @property
+    def in_one_piece(self) -> bool:
+        """Where a layer is, and little is done outside the layers: helpers have no part in that."""
+        inside = sum(layer.parameter_count() for layer in self.layers)
+        little = self.parameter_count() - inside <= OUTSIDE * inside
+        return little and any(layer.in_one_piece for layer in self.layers)
 
     def __call__(
         self,
