@@ -171,12 +171,12 @@ def test_where_it_is_not_possible_asking_for_it_is_refused(machine, work):
         settled(Wish("torch", compiled=True), work)
 
 
-def test_a_model_that_carries_its_state_is_not_compiled():
-    execution, note = settled(work=Work(minutes=60, carries=True))
+def test_a_model_that_cannot_be_compiled_says_why():
+    execution, note = settled(work=Work(minutes=60, obstacle="it is of paper"))
     assert not execution.compiled
-    assert "each step leaves a state for the next" in note
-    with pytest.raises(ConfigurationError, match="leaves a state for the next; leave out --comp"):
-        settled(Wish("torch", compiled=True), Work(carries=True))
+    assert "it is of paper" in note
+    with pytest.raises(ConfigurationError, match="it is of paper; leave out --compile"):
+        settled(Wish("torch", compiled=True), Work(obstacle="it is of paper"))
 
 
 def test_a_model_that_draws_is_not_compiled():

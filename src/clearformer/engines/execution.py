@@ -58,8 +58,8 @@ class Work:
     """Parts in which a batch is computed, one after the other."""
     draws: bool = False
     """Whether dropout is drawn at each step."""
-    carries: bool = False
-    """Whether a step leaves something for the next beside the weights."""
+    obstacle: str = ""
+    """Why its steps cannot be compiled, where they cannot."""
     memory: int = 0
     """Bytes that a whole model with its gradients and averages takes, without activations."""
 

@@ -117,6 +117,6 @@ def work_of(options: TrainingOptions, model: Configuration) -> Work:
         rows=options.batch,
         parts=options.accumulation,
         draws=model.drops,
-        carries=not objective_of(model).compiles,
+        obstacle=objective_of(model).obstacle,
         memory=BYTES_PER_PARAMETER * model.parameter_count,
     )

@@ -24,7 +24,7 @@ class CarriedNextToken(Objective[RecurrentConfiguration]):
     Recurrent Neural Networks", 2013, section 2.8.6).
     """
 
-    compiles = False
+    obstacle = "each step leaves a state for the next"
     """The states are an effect of the loss."""
 
     def __init__(self, configuration: RecurrentConfiguration):

@@ -46,8 +46,8 @@ class Objective(Generic[C]):
         configuration: of the model.
     """
 
-    compiles = True
-    """Whether the loss may be traced and compiled: it has no effect but its result."""
+    obstacle = ""
+    """Why the loss may not be compiled; empty where it has no effect but its result."""
 
     note = ""
     """What must be known to read the figures of an evaluation; empty if they are the usual ones."""

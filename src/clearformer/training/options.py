@@ -98,7 +98,9 @@ def _check_number(
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if above is not None:
         if not (number and above < value <= most):
-            raise ConfigurationError(f"{name} must be a number above {above:g}; got {value}")
+            raise ConfigurationError(
+                f"{name} must be a number above {above:g}, at most {most:g}; got {value}"
+            )
     elif not (number and least is not None and least <= value <= most):
         limit = f"between {least:g} and {most:g}" if most <= 1 else f"of at least {least:g}"
         raise ConfigurationError(f"{name} must be a number {limit}; got {value}")

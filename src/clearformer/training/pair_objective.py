@@ -20,7 +20,7 @@ from clearformer.training.preparation import Prepared
 class PairObjective(Objective[PairConfiguration]):
     """The next token of a target, from the source and what of the target comes before."""
 
-    compiles = False
+    obstacle = "batches of pairs are of many lengths, and each would be compiled anew"
     """Batches are as long as their longest pair: each length would be compiled anew."""
 
     def loss(self, model: Any, *arguments: Any) -> Any:

@@ -106,8 +106,8 @@ def _compiled(
         return False, f" (that takes about {costs:.0f} s and would save about {saved} s)"
     if work.draws:
         reason, advice = DROPS, DROPS_ADVICE
-    elif work.carries:
-        reason, advice = "each step leaves a state for the next", "leave out --compile"
+    elif work.obstacle:
+        reason, advice = work.obstacle, "leave out --compile"
     elif parallel == "shard":
         reason, advice = "it is shared out over processes", "leave out --compile or --parallel"
     else:
