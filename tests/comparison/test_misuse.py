@@ -23,7 +23,7 @@ from .small import Ears, small, small_task
         ("folder", b"x"),
         ("report", 5),
         ("language", "fr"),
-        ("language", None),
+        ("language", 3),
         ("vocab", "5"),
     ],
 )
