@@ -146,7 +146,9 @@ def test_a_verdict_is_at_most_twelve_lines_and_a_document(keys, language):
         assert len(lines) <= MOST_LINES
         assert all(cell_width(line) <= 100 for line in lines)
     json.dumps(document_of(verdict, language), allow_nan=False)
-    assert "<table" in picture_of(verdict, "", language)
+    picture = picture_of(verdict, "", language)
+    assert "<table" in picture
+    assert {"en": "Warning: it ran in this process", "ja": "注意"}[language] in picture
 
 
 def test_every_exercise_states_its_task_in_both_languages_and_stays_within_the_line():

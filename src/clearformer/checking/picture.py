@@ -6,12 +6,19 @@ import numpy as np
 
 from clearformer.checking.agreement import different, tolerance_of
 from clearformer.checking.exercise import Case
+from clearformer.checking.running.here import NOT_CONTAINED
 from clearformer.checking.verdict import Verdict
 from clearformer.checking.words import Words
 
 MOST = 12
 """Rows and columns that are drawn."""
 MINE, RIGHT = Words("yours", "あなたの結果"), Words("expected", "正しい結果")
+HERE = Words(
+    "Warning: it ran in this process, without limits of time and memory; a file that is judged by "
+    "clearformer check runs in one of its own.",
+    "注意: このプロセスの中で、時間やメモリの制限なしに実行しました。"
+    "clearformer check で判定するファイルは別のプロセスで動きます。",
+)
 COLOURS = {"right": "#1a7f37", "variant": "#1a7f37", "wrong": "#b3261e", "failed": "#8a5a00"}
 
 
@@ -22,7 +29,10 @@ def picture_of(verdict: Verdict, message: str, language: str = "en") -> str:
         f'white-space:pre-wrap">{escape(message)}</pre>'
     )
     tables = _tables(verdict.failing, language) if verdict.failing else ""
-    return f"<div>{text}{tables}</div>"
+    note = ""
+    if NOT_CONTAINED in verdict.record.notes:
+        note = f"<p><small>{escape(HERE.to(language))}</small></p>"
+    return f"<div>{text}{tables}{note}</div>"
 
 
 def _tables(case: Case, language: str) -> str:
