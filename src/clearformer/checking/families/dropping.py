@@ -43,7 +43,8 @@ def _row(scores: Any, V: Any, mine: Any, rate: float) -> Any:
     choices = np.array(list(product([1.0, 0.0], repeat=len(scores)))) * scores / (1 - rate)
     outputs = softmax(choices) @ V
     fits = np.isclose(outputs, mine, 1e-4, 1e-6, equal_nan=True).all(-1)
-    return choices[fits.argmax()] if fits.any() else None
+    gaps = np.where(fits, np.nan_to_num(np.abs(outputs - mine)).sum(-1), np.inf)
+    return choices[gaps.argmin()] if fits.any() else None
 
 
 def _table(scores: Any, V: Any, mine: Any, rate: float) -> Any:
