@@ -7,6 +7,7 @@ asked for: a question, the way out in words, the line of code.
 from collections.abc import Iterator, Sequence
 
 from clearformer.checking.exercise import Change, Mistake
+from clearformer.checking.running.here import NOT_CONTAINED
 from clearformer.checking.verdict import Finding, Verdict
 from clearformer.checking.words import Words
 from clearformer.explanation.lines import Line, Segment, plain, wrapped
@@ -35,7 +36,7 @@ EITHER = Words(
 BOTH = Words(
     "Found {count} mistakes that together give your numbers:", "合わせて {count} か所です:"
 )
-MORE = Words("more: --hint {next}", "ヒント: --hint {next}")
+MORE = Words("more: {flag}{next}", "ヒント: {flag}{next}")
 NOT_CALLED = Words(
     "Not judged: {inputs} of the inputs, because your answer does not take what they need.",
     "{inputs} 個の入力は、必要なものを受け取れないため判定していません。",
@@ -83,7 +84,8 @@ def _said(verdict: Verdict, hint: int) -> Iterator[Words]:
     yield from _beside(verdict.beside, with_why=not mistakes)
     yield from _not_called(verdict)
     mistakes += [each.mistake for each in verdict.beside if each.mistake]
-    yield from _hints(mistakes, hint)
+    flag = "hint=" if NOT_CONTAINED in verdict.record.notes else "--hint "
+    yield from _hints(mistakes, hint, flag)
 
 
 def _found(findings: Sequence[Finding]) -> Iterator[Words]:
@@ -124,7 +126,7 @@ def _not_called(verdict: Verdict) -> Iterator[Words]:
         yield NOT_CALLED.about(inputs=count)
 
 
-def _hints(mistakes: Sequence[Mistake], hint: int) -> Iterator[Words]:
+def _hints(mistakes: Sequence[Mistake], hint: int, flag: str) -> Iterator[Words]:
     for mistake in mistakes[:2]:
         if hint >= 1:
             yield _led(ASK, mistake.ask)
@@ -133,7 +135,7 @@ def _hints(mistakes: Sequence[Mistake], hint: int) -> Iterator[Words]:
         if hint >= 3:
             yield _led(CODE, Words(mistake.code, mistake.code))
     if mistakes and hint < 3:
-        yield MORE.about(next=hint + 1)
+        yield MORE.about(flag=flag, next=hint + 1)
 
 
 def _led(label: Words, words: Words) -> Words:

@@ -161,14 +161,6 @@ SEVERAL = (
         lambda scores: _top_left(scores) if scores.shape[-2] > 1 else scores,
         TOP_LEFT,
     ),
-    _mask(
-        "cache-prefill-unmasked",
-        lambda scores: scores,
-        Words(
-            "right for one token; several at once would see each other's future (no mask)",
-            "1 つなら正しいですが、複数を一度に渡すと互いの未来が見えます (マスクなし)",
-        ),
-    ),
 )
 
 
