@@ -87,7 +87,7 @@ def _hard(
         yield _named(mistake, _shows(mistake, wrong, versions, changes), versions, changes)
     asked_for = {None, *(each.form for each in probes if each.role == "main")}
     for each in [each for each in left if each.probe.form in asked_for][:2]:
-        yield _unnamed(each, versions, changes)
+        yield _unnamed(each, record, versions, changes)
 
 
 def _explaining(
@@ -138,11 +138,11 @@ def _named(
     return Finding(mistake.found, mistake.key, _shown(shown, versions, changes), mistake)
 
 
-def _unnamed(each: Tried, versions: Versions, changes: Sequence[Change]) -> Finding:
+def _unnamed(each: Tried, record: Record, versions: Versions, changes: Sequence[Change]) -> Finding:
     says = each.probe.says or Words(each.probe.name, each.probe.name)
     return Finding(
         Words(f"not right with {says.en}", f"{says.ja}では正しくありません"),
-        evidence=_shown(each, versions, changes),
+        evidence=_shown(each, versions, changes) or _raised_on(record, each.probe),
     )
 
 
@@ -153,7 +153,7 @@ def _shown(each: Tried, versions: Versions, changes: Sequence[Change]) -> Words 
     return largest(Case(each.probe, each.mine, right), each.tolerance)
 
 
-def raised_on(record: Record, probe: Probe) -> Words | None:
+def _raised_on(record: Record, probe: Probe) -> Words | None:
     """The exception on a probe, in one line."""
     raised = record.outcomes[probe.name].raised
     return error(raised) if raised else None

@@ -47,6 +47,7 @@ def probes() -> Sequence[Probe]:
             {"x": whole(6, 4, 3, 4)},
             role="stress",
             says=Words("whole numbers as input", "整数の入力"),
+            form="whole numbers",  # an answer need not take them
         ),
     )
 
