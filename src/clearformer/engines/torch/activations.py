@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, addcmul
 from torch.autograd import Function
 from torch.nn import functional
 
-from clearformer.engines.torch.constants import constant
+from clearformer.engines.torch.constants import constant, number
 from clearformer.engines.torch.linear import NARROW
 from clearformer.engines.torch.tracing import traced
 
@@ -18,7 +18,7 @@ def squared_relu(x: Tensor) -> Tensor:
 
 
 class _SquaredReLU(Function):  # type: ignore[misc]  # PyTorch's types are not read
-    """With its gradient, 2 g max(x, 0), in two passes over the numbers.
+    """With its gradient, 2 g max(x, 0), in one pass over the numbers.
 
     PyTorch derives four from `x.relu().square()`; measured on 4,096 × 512, forwards and backwards
     then took twice as long.
@@ -33,7 +33,7 @@ class _SquaredReLU(Function):  # type: ignore[misc]  # PyTorch's types are not r
     @staticmethod
     def backward(context: Any, grad: Tensor) -> Tensor:
         (positive,) = context.saved_tensors
-        return (grad * positive).mul_(2)
+        return addcmul(number(0.0, grad), grad, positive, value=2)
 
 
 def gelu(x: Tensor) -> Tensor:

@@ -55,6 +55,19 @@ def crossed(array: np.ndarray, dtype: torch.dtype, device: torch.device) -> Tens
         return tensor.to(dtype) if floating else tensor
 
 
+def number(value: float, like: Tensor) -> Tensor:
+    """A number as a tensor of the type and on the device of `like`, kept.
+
+    Of a plain number PyTorch makes a tensor at each call, as dear as a pass over a small array.
+    """
+    return _number(value, like.dtype, like.device)
+
+
+@lru_cache(maxsize=KEPT)
+def _number(value: float, dtype: torch.dtype, device: torch.device) -> Tensor:
+    return crossed(np.array(value), dtype, device)
+
+
 class _Table:
     """An array by its place in memory, which stays its own as long as this is kept."""
 

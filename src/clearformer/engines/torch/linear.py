@@ -15,12 +15,17 @@ NARROW = (torch.bfloat16, torch.float16)
 
 
 def linear(x: Any, weight: Any, bias: Any = None) -> Tensor:
-    """x W + b, computed in the type of W, which is the type of the result."""
+    """x W + b, computed in the type of W, which is the type of the result.
+
+    `functional.linear` takes W turned round, which is two more views to record and go back through.
+    """
     x, weight = _both(x, weight)
     x = x.to(weight.dtype)
-    if bias is not None:
-        bias = constant(bias, weight).to(weight.dtype)
-    return functional.linear(x, weight.t(), bias)
+    if bias is None:
+        return torch.matmul(x, weight)
+    bias = constant(bias, weight).to(weight.dtype)
+    rows = torch.addmm(bias, x.reshape(-1, weight.shape[0]), weight)
+    return rows.view(*x.shape[:-1], weight.shape[1])
 
 
 def matmul(left: Any, right: Any) -> Tensor:

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from torch import Tensor, addcmul
+from torch import Tensor, add, addcmul
 from torch.autograd import Function
-from torch.linalg import vector_norm
 from torch.nn import functional
 
-from clearformer.engines.torch.constants import constant
+from clearformer.engines.torch.constants import constant, number
 from clearformer.engines.torch.linear import NARROW
 from clearformer.engines.torch.tracing import traced
 
@@ -48,19 +47,19 @@ class _RMSNorm(Function):  # type: ignore[misc]  # PyTorch's types are not read
 
     @staticmethod
     def forward(context: Any, x: Tensor, gain: Tensor | None, epsilon: float) -> Tensor:
-        size = vector_norm(x, dim=-1, keepdim=True).square_()
-        inverse = size.div_(x.shape[-1]).add_(epsilon).rsqrt_()
-        context.save_for_backward(x, inverse, gain)
-        return x * inverse if gain is None else (x * inverse).mul_(gain)
+        squares = (x * x).sum(-1, keepdim=True)
+        inverse = add(number(epsilon, x), squares, alpha=1 / x.shape[-1]).rsqrt_()
+        normal = x * inverse
+        context.save_for_backward(normal, inverse, gain)
+        return normal if gain is None else normal * gain
 
     @staticmethod
     def backward(context: Any, grad: Tensor) -> tuple[Tensor, Tensor | None, None]:
-        x, inverse, gain = context.saved_tensors
-        normal = x * inverse
-        overlap = grad * normal
-        if gain is None:
-            mean, to_gain, inner = overlap.mean(-1, keepdim=True), None, grad
-        else:
-            mean = (overlap @ gain).unsqueeze(-1).div_(x.shape[-1])
-            to_gain, inner = overlap.reshape(-1, x.shape[-1]).sum(0), grad * gain
-        return addcmul(inner, normal, mean, value=-1, out=overlap).mul_(inverse), to_gain, None
+        normal, inverse, gain = context.saved_tensors
+        overlap, to_gain = grad * normal, None
+        if gain is not None:
+            to_gain = overlap.reshape(-1, grad.shape[-1]).sum(0)
+            overlap, grad = overlap.mul_(gain), grad * gain
+        total = overlap.sum(-1, keepdim=True)
+        to_x = addcmul(grad, normal, total, value=-1 / grad.shape[-1], out=overlap)
+        return to_x.mul_(inverse), to_gain, None
