@@ -58,8 +58,9 @@ def kept_by_torch(configuration: "ModelConfiguration", precision: str, on_gpu: b
     """What PyTorch saves for the backward pass of our model, operation by operation.
 
     A test compares it with what autograd really saves on a processor. In float32 a GPU saves the
-    same. In bfloat16 a processor makes wide copies for attention and for the norm of queries and
-    keys; a GPU works on the narrow ones, as PyTorch's sources say: that was not measured.
+    same, but where queries are normalised and not turned: see below. In bfloat16 a processor makes
+    wide copies for attention and for the norm of queries and keys; a GPU works on the narrow ones,
+    as PyTorch's sources say: that was not measured.
 
     For comparison: 34 bytes · embed per position and layer, the score table left out (Korthikanti
     et al., "Reducing Activation Recomputation in Large Transformer Models", 2022, equation 1), is
@@ -71,8 +72,10 @@ def kept_by_torch(configuration: "ModelConfiguration", precision: str, on_gpu: b
     at_scores = narrow if on_gpu else WIDE
     attention = (3 if is_cast else 1) * narrow  # the norm's result, cast for each of three matrices
     attention += 4 * at_scores  # query, key, value, mixed
-    if c.query_key_norm:
-        attention += at_scores  # the query before its norm; of the key, see `keys`
+    # in float32 a processor's norm saves its result: where nothing turns it, that is the query
+    apart = c.query_key_norm and (on_gpu or is_cast or c.positions == "rotary")
+    if apart:
+        attention += at_scores  # what the query's norm saves; of the key, see `keys`
     if at_scores != narrow:
         attention += narrow  # mixed, made narrow again
     feed_forward = (2 if is_cast and gated else 1) * narrow
@@ -81,7 +84,7 @@ def kept_by_torch(configuration: "ModelConfiguration", precision: str, on_gpu: b
     return Kept(
         embed=2 * WIDE + attention + feed_forward + dropped,  # with the inputs of two norms
         hidden=(4 if gated else 2) * narrow,
-        keys=at_scores if c.query_key_norm else 0,
+        keys=at_scores if apart else 0,
         head=WIDE * (3 if c.query_key_norm else 1),  # sums of softmax; sizes of query and key
         row=2 * statistics,
         ends=WIDE + narrow + (WIDE if c.dropout else 0),

@@ -41,8 +41,9 @@ def rms_norm(x: Tensor, gain: Any = None, epsilon: float = 1e-6) -> Tensor:
 class _RMSNorm(Function):  # type: ignore[misc]  # PyTorch's types are not read
     """For processors, where PyTorch has no fused kernel: half the passes over the numbers.
 
-    Measured on 4,096 × 384, forwards and backwards took 1.9 times as long with `F.rms_norm`. The
-    gradient is derived in `engines.numpy.norms`.
+    Measured on 2,048 × 384, forwards and backwards took 2.0 times as long with `F.rms_norm`; where
+    that is quick, on small arrays, calls count, and here are few. The gradient is derived in
+    `engines.numpy.norms`.
     """
 
     @staticmethod
