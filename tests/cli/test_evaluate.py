@@ -57,6 +57,22 @@ def test_less_context_is_a_harder_task(command, trained, text_file):
     assert losses[0] > losses[1]
 
 
+def test_windows_overlap_where_they_move_on_by_less(command, trained, text_file):
+    whole, halves = (
+        only_document(command("evaluate", trained, text_file, "--stride", number, "--json").out)
+        for number in (8, 4)
+    )
+    assert whole == only_document(command("evaluate", trained, text_file, "--json").out)
+    expected = clearformer.load(trained).evaluate(text_file, stride=4)
+    assert halves["loss"] == pytest.approx(expected.loss) != whole["loss"]
+    assert halves["tokens"] == len(TEXT) - 1
+
+
+@pytest.mark.parametrize("stride", [0, -1, 9, 10**9])
+def test_a_stride_out_of_range_is_one_line(command, trained, stride):
+    assert "stride" in command("evaluate", trained, "--stride", stride).refusal()
+
+
 @pytest.mark.parametrize("context", [0, -1, 9, 10**9])
 def test_a_context_out_of_range_is_one_line(command, trained, context):
     assert "context" in command("evaluate", trained, "--context", context).refusal()

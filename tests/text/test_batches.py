@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from clearformer.errors import ConfigurationError, TextError
 from clearformer.text import Batches, windows
+from clearformer.text.batches import IGNORED
 from text.samples import many_examples
 
 # Tokens, context (less than tokens), batch, seed.
@@ -242,6 +243,32 @@ def test_windows_predict_every_position_once_in_order(
         assert (targets == inputs + 1).all()
         predicted += targets.ravel().tolist()
     assert predicted == list(range(1, tokens))
+
+
+@many_examples
+@given(st.integers(2, 80), st.integers(1, 30), st.integers(1, 9), st.data())
+def test_windows_that_overlap_predict_every_position_once_from_the_latest_place_that_holds_it(
+    tokens: int, context: int, batch: int, data: st.DataObject
+) -> None:
+    stride = data.draw(st.integers(1, context))
+    predicted: dict[int, int] = {}
+    for inputs, targets, counted in windows(np.arange(tokens), context, batch, stride):
+        asked = targets != IGNORED
+        assert counted == asked.sum() > 0
+        assert (targets == inputs + 1)[asked].all()
+        for begin, row, those in zip(inputs[:, 0], targets, asked, strict=True):
+            predicted |= dict.fromkeys(row[those].tolist(), int(begin))
+    assert list(predicted) == list(range(1, tokens))
+    for target, begin in predicted.items():
+        needed = max(target - context, 0)  # the first place whose window reaches so far
+        assert begin == -(-needed // stride) * stride
+        assert target - begin > min(context - stride, target - 1)
+
+
+@pytest.mark.parametrize("stride", [0, -1, 5])
+def test_a_stride_that_leaves_tokens_out_is_refused(stride: int) -> None:
+    with pytest.raises(ConfigurationError, match="stride must be from 1 to the context of 4"):
+        windows(np.arange(10), 4, 1, stride)
 
 
 @pytest.mark.parametrize("tokens", [0, 1])

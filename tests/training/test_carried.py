@@ -9,11 +9,12 @@ import pytest
 import clearformer as cf
 from clearformer.engines.choose import learner_of
 from clearformer.engines.execution import Execution
-from clearformer.errors import TextError
+from clearformer.errors import ConfigurationError, TextError
 from clearformer.models.kinds import KINDS, build
 from clearformer.models.recurrent.state import RecurrentState
 from clearformer.ops import cross_entropy
 from clearformer.training.carried import CarriedNextToken
+from clearformer.training.evaluation import evaluate
 from clearformer.training.judged import Judged
 from clearformer.training.options import TrainingOptions
 from clearformer.training.preparation import Prepared
@@ -187,6 +188,16 @@ def test_with_a_context_it_forgets_and_without_it_remembers():
     assert objective.evaluate(model, text, context=2).loss != pytest.approx(
         remembered.loss, rel=1e-4
     )
+
+
+def test_what_forgets_forgets_less_where_its_windows_overlap():
+    one = configuration()
+    objective, model, text = CarriedNextToken(one), random_model(one), judged(300)
+    halves = objective.evaluate(model, text, context=8, stride=4)
+    expected = evaluate(model, text, context=8, stride=4)
+    assert halves.loss == pytest.approx(expected.loss, rel=1e-6)
+    with pytest.raises(ConfigurationError, match="give context with stride=4"):
+        objective.evaluate(model, text, stride=4)
 
 
 def test_the_log_shows_the_norm_before_and_after_clipping(tmp_path):

@@ -67,6 +67,22 @@ def test_windows_are_as_long_as_asked(model, context):
     assert found.loss == pytest.approx(naive_loss(model, ids, context), rel=1e-5)
 
 
+@pytest.mark.parametrize("tokens", [2, 8, 9, 12, 13, ROWS * 4 + 3, ROWS * 8 + 6])
+@pytest.mark.parametrize("stride", [1, 3, 4, 8])
+def test_windows_that_overlap_count_each_position_once_from_where_it_has_most_behind(
+    model, tokens, stride
+):
+    ids = np.tile(tiny.prepared().train, 2)[:tokens]
+    total = 0.0
+    for place in range(1, tokens):
+        begin = -(-max(place - 8, 0) // stride) * stride
+        logits = np.asarray(model(ids[None, begin:place].astype(int)), np.float64)[0, -1]
+        total += math.log(np.exp(logits - logits.max()).sum()) + logits.max() - logits[ids[place]]
+    found = evaluate(model, of(ids), context=8, stride=stride)
+    assert found.tokens == tokens - 1
+    assert found.loss == pytest.approx(total / (tokens - 1), rel=1e-5)
+
+
 def test_threads_change_nothing(model):
     learner = tiny.learner(workers=3)
     ids = tiny.prepared().train

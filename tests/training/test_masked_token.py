@@ -8,9 +8,9 @@ import pytest
 
 from clearformer.engines import choose
 from clearformer.engines.execution import Execution
-from clearformer.errors import TextError
+from clearformer.errors import ConfigurationError, TextError
 from clearformer.models.kinds import KINDS
-from clearformer.text.masked_batches import IGNORED
+from clearformer.text.batches import IGNORED
 from clearformer.text.tokenizer import build_tokenizer
 from clearformer.training.judged import judged
 from clearformer.training.masked_evaluation import masked_windows, scattered
@@ -122,6 +122,12 @@ def test_the_evaluation_is_the_same_over_threads_and_other_rows():
     assert one == other
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
+
+
+def test_a_stride_is_refused():
+    prepared = ready()
+    with pytest.raises(ConfigurationError, match="sees both sides of each token; leave out stride"):
+        MaskedToken(prepared.model).evaluate(None, prepared.validation, stride=4)
 
 
 def test_a_model_that_knows_nothing_is_undecided_among_all_tokens():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from clearformer.engines.numpy import Learner
+from clearformer.errors import ConfigurationError
 from clearformer.models.kinds import KINDS, build
 from clearformer.models.pairs.search import Found
 from clearformer.text.pair_ids import side_by_side
@@ -116,6 +117,12 @@ def test_an_answer_is_right_if_it_is_the_target(monkeypatch):
     judged = judged_pairs(ready.tokenizer, pairs)
     found = objective_of(ready.model).evaluate(random_model(ready), judged)
     assert found.accuracy == pytest.approx(2 / 6)
+
+
+def test_a_stride_is_refused():
+    objective = objective_of(prepared("seq2seq").model)
+    with pytest.raises(ConfigurationError, match="reads each source whole; leave out stride=4"):
+        objective.evaluate(None, None, stride=4)
 
 
 def test_what_is_unknown_is_never_right_and_is_charged_for():

@@ -14,6 +14,12 @@ from clearformer.cli.output import json_option, machine_options, note_of, show_j
 @click.option(
     "--context", type=int, help="Tokens seen at once; at most what the model was made for."
 )
+@click.option(
+    "--stride",
+    type=int,
+    help="Tokens by which the window moves on. Half the context: each token is predicted from at "
+    "least half a window, in twice the time.  [default: the context]",
+)
 @click.option("--encoding", default="utf-8", show_default=True, help="Of TEXT.")
 @machine_options
 @json_option
@@ -21,6 +27,7 @@ def evaluate(
     run: Path,
     text: Path | None,
     context: int | None,
+    stride: int | None,
     encoding: str,
     engine: str,
     device: str | None,
@@ -34,6 +41,7 @@ def evaluate(
     \b
       clearformer evaluate runs/my-text
       clearformer evaluate runs/my-text another-text.txt --context 32
+      clearformer evaluate runs/my-text --stride 32
     """
     from clearformer.cli.opening import open_run
     from clearformer.cli.progress import Counter
@@ -42,7 +50,9 @@ def evaluate(
     with Counter("measuring") as counter, warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         trained = open_run(run, engine, device)
-        found = trained.evaluate(text, context=context, encoding=encoding, progress=counter.show)
+        found = trained.evaluate(
+            text, context=context, stride=stride, encoding=encoding, progress=counter.show
+        )
     notes = [str(warning.message) for warning in heard]
     to_be_known = objective_of(trained.configuration).note
     notes += [to_be_known] if to_be_known else []

@@ -236,6 +236,7 @@ class Run:
         text: str | Path | Sequence[str | Path] | None = None,
         *,
         context: int | None = None,
+        stride: int | None = None,
         encoding: str = "utf-8",
         progress: Callable[[float], None] | None = None,
     ) -> Evaluation:
@@ -246,6 +247,9 @@ class Run:
                 the last tenth is judged; None for the validation part of the run's own text.
             context: tokens seen at once, at most what the model was built for. A recurrent model
                 remembers all that it has read unless this is given: then it forgets after so many.
+            stride: tokens by which the window moves on, at most the context; all of it unless
+                given. With half the context each token is predicted from at least half a window,
+                as it is in generating.
             encoding: of the files.
             progress: hears the share that is done, 0 … 1.
 
@@ -253,10 +257,10 @@ class Run:
             TextError: if the text cannot be read or has fewer than two known tokens; or a pair is
                 longer than the model bears.
             RunError: if the run's own text is gone or has changed.
-            ConfigurationError: if the context is out of its range, or an encoding is given
-                without a text.
+            ConfigurationError: if context or stride are out of their range, or an encoding is
+                given without a text.
         """
-        self._check_context(context)
+        self._check_context(context, stride)
         require_use(encoding, text)
         if text is None:
             folder = RunFolder.open(self.path)
@@ -268,9 +272,12 @@ class Run:
             found = material.to_be_judged(self.tokenizer)
             if isinstance(found, JudgedPairs) and isinstance(material, PairMaterial):
                 require_lengths(found.pairs, self.configuration.window, material.place)
-        return self._evaluate(found, context, progress)
+        return self._evaluate(found, context, stride, progress)
 
-    def _check_context(self, context: Any) -> None:
+    def _check_context(self, context: Any, stride: Any) -> None:
+        whole = isinstance(stride, Integral)
+        if stride is not None and not (whole and stride >= 1):
+            raise ConfigurationError(f"stride must be a whole number of at least 1; got {stride}")
         most = self.configuration.sees
         if context is not None and self.reads == "pairs":
             raise ConfigurationError(
@@ -287,7 +294,11 @@ class Run:
         raise ConfigurationError(f"context must be {limit}; got {context}")
 
     def _evaluate(
-        self, found: Judged, context: int | None, progress: Callable[[float], None] | None
+        self,
+        found: Judged,
+        context: int | None,
+        stride: int | None,
+        progress: Callable[[float], None] | None,
     ) -> Evaluation:
         if not found.is_enough and self.reads == "pairs":
             raise TextError("there are no pairs to measure a loss on; give at least one")
@@ -316,6 +327,7 @@ class Run:
                 self.model,
                 found,
                 context=context,
+                stride=stride,
                 spread=spread_of(self.model),
                 progress=progress,
             )

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from clearformer.errors import ConfigurationError, TextError
 from clearformer.tensor import Int
@@ -14,6 +15,9 @@ Block: TypeAlias = Int[np.ndarray, "batch seq"]
 
 KEYS = 2**64
 """So many different orders a text can be read in."""
+
+IGNORED = -100
+"""A target that does not count; `ops.cross_entropy` leaves these out."""
 
 AHEAD = 1024
 """Windows whose order is computed at once: that takes hardly longer than for one batch."""
@@ -148,32 +152,56 @@ class Batches:
         return self._ahead[offset : offset + end - begin] if begin < end else self._ahead[:0]
 
 
-def windows(ids: LongIds, context: int, batch: int) -> Iterator[tuple[Block, Block, int]]:
+def windows(
+    ids: LongIds, context: int, batch: int, stride: int | None = None
+) -> Iterator[tuple[Block, Block, int]]:
     """Inputs, targets (batch, seq) and their number, over every position of `ids` once, in order.
 
-    The windows do not overlap and leave nothing out: tokens - 1 predictions in all. The last,
-    shorter one comes in a batch of its own, so that nothing is padded.
+    Nothing is left out: tokens - 1 predictions in all. The last, shorter window comes in a batch of
+    its own, so that nothing is padded.
+
+    Unless a stride is given the windows do not overlap. Else each begins `stride` tokens after the
+    one before it, and what that one has predicted already does not count again: its targets are
+    IGNORED. Then every token is predicted from at least `context - stride` tokens before it, but
+    those at the beginning of the text.
 
     Raises:
-        ConfigurationError: `context` or `batch` below 1.
+        ConfigurationError: `context` or `batch` below 1, a stride that is not from 1 to `context`.
         TextError: fewer than two ids, so that there is nothing to predict.
     """
     _check_sizes(context, batch)
+    stride = context if stride is None else stride
+    if not 1 <= stride <= context:
+        raise ConfigurationError(
+            f"stride must be from 1 to the context of {context}: a longer one leaves tokens out; "
+            f"got {stride}"
+        )
     if len(ids) < 2:
         raise TextError(f"an evaluation needs at least 2 tokens; the text has {len(ids)}")
-    return _in_order(ids, context, batch)
+    return _in_order(ids, context, batch, stride)
 
 
-def _in_order(ids: LongIds, context: int, batch: int) -> Iterator[tuple[Block, Block, int]]:
-    predictions = len(ids) - 1
-    whole = predictions // context
+def _in_order(
+    ids: LongIds, context: int, batch: int, stride: int
+) -> Iterator[tuple[Block, Block, int]]:
+    predictions, again = len(ids) - 1, context - stride
+    whole = max((predictions - again) // stride, 0)
     for first in range(0, whole, batch):
         rows = min(batch, whole - first)
-        part = ids[first * context : (first + rows) * context + 1].astype(np.intp)
-        yield part[:-1].reshape(rows, context), part[1:].reshape(rows, context), rows * context
-    if predictions % context:
-        part = ids[whole * context :].astype(np.intp)
-        yield part[None, :-1], part[None, 1:], predictions % context
+        part = ids[first * stride : (first + rows - 1) * stride + context + 1].astype(np.intp)
+        yield _counted(sliding_window_view(part, context + 1)[::stride], again, first == 0)
+    if predictions > whole * stride + again * (whole > 0):
+        part = ids[whole * stride :].astype(np.intp)
+        yield _counted(part[None], again, whole == 0)
+
+
+def _counted(
+    rows: Int[np.ndarray, "batch seq_1"], again: int, begins: bool
+) -> tuple[Block, Block, int]:
+    """Inputs, and targets of which the first `again` do not count; but where the text begins."""
+    inputs, targets = np.ascontiguousarray(rows[:, :-1]), rows[:, 1:].copy()
+    targets[int(begins) :, :again] = IGNORED
+    return inputs, targets, targets.size - again * (len(rows) - begins)
 
 
 def check_windows(tokens: int, context: int, batch: int) -> None:

@@ -6,10 +6,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.tensor import Int
-from clearformer.text.batches import Batches
-
-IGNORED = -100
-"""The target where nothing is guessed."""
+from clearformer.text.batches import IGNORED, Batches
 
 MASKED, RANDOM = 0.8, 0.1
 """Of the tokens to be guessed so many are replaced by the mask, and by a random token; the rest

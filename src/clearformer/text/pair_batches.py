@@ -7,12 +7,9 @@ import numpy as np
 
 from clearformer.errors import ConfigurationError, TextError
 from clearformer.tensor import Int
-from clearformer.text.batches import KEYS
+from clearformer.text.batches import IGNORED, KEYS
 from clearformer.text.pair_ids import PairIds, side_by_side
 from clearformer.text.permutation import ROUNDS, Permutation, random_numbers
-
-IGNORED = -100
-"""The target where a row has ended."""
 
 
 class PairBatches:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from clearformer import ops
+from clearformer.errors import ConfigurationError
 from clearformer.models.recurrent.configuration import RecurrentConfiguration
 from clearformer.text.rows import ParallelRows
 from clearformer.training.evaluation import Evaluation, evaluate, rows_for
@@ -66,6 +67,7 @@ class CarriedNextToken(Objective[RecurrentConfiguration]):
         judged: Any,
         *,
         context: int | None = None,
+        stride: int | None = None,
         spread: Spread = map,
         progress: Callable[[float], None] | None = None,
     ) -> Evaluation:
@@ -76,10 +78,20 @@ class CarriedNextToken(Objective[RecurrentConfiguration]):
             judged: what `Prepared.validation` holds.
             context: forgets after so many tokens, as if windows of that length were all there is;
                 None for never.
+            stride: tokens by which such windows move on; None for all of it.
             spread: how the pieces of the work are worked through.
             progress: hears the share that is done, 0 … 1.
+
+        Raises:
+            ConfigurationError: a stride that cannot be, or without a context.
+            TextError: there is nothing to predict.
         """
         window, vocabulary = self.configuration.window, self.configuration.vocabulary
+        if context is None and stride is not None:
+            raise ConfigurationError(
+                f"a recurrent model remembers all that it has read, in no window that moves; give "
+                f"context with stride={stride}, or leave it out"
+            )
         if context is None:
             rows = rows_for(window, vocabulary)
             return evaluate_streams(
@@ -95,6 +107,7 @@ class CarriedNextToken(Objective[RecurrentConfiguration]):
             model,
             judged,
             context=context,
+            stride=stride,
             rows=rows_for(context, vocabulary),
             spread=spread,
             progress=progress,

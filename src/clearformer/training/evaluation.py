@@ -58,21 +58,26 @@ def evaluate(
     text: Judged,
     *,
     context: int,
+    stride: int | None = None,
     rows: int = ROWS,
     spread: Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]] = map,
     progress: Callable[[float], None] | None = None,
 ) -> Evaluation:
-    """The loss over every position of `text`, in windows of `context` that do not overlap.
+    """The loss over every position of `text`, each once, in windows of `context`.
 
     Args:
         model: gives logits for ids.
         text: at least two tokens.
         context: tokens a window holds; its first ones are predicted from little.
+        stride: tokens by which the window moves on. Unless given it moves on by all of it, so that
+            windows do not overlap. With less each token, but those at the beginning, is predicted
+            from at least `context - stride`, and context / stride times as much is computed.
         rows: windows in one piece of work.
         spread: how the windows are worked through, `map` or over several threads.
         progress: hears the share that is done, 0 … 1, from time to time.
 
     Raises:
+        ConfigurationError: a stride that is not from 1 to `context`.
         TextError: if there are fewer than two tokens.
     """
     tokens, done = len(text.ids) - 1, 0
@@ -86,7 +91,7 @@ def evaluate(
             progress(done / tokens)
         return loss * counted
 
-    pieces, loss = windows(text.ids, context, rows), 0.0
+    pieces, loss = windows(text.ids, context, rows, stride), 0.0
     while losses := list(spread(total, islice(pieces, STRETCH))):
         loss += sum(losses)
     return Evaluation(loss / tokens, tokens, text.characters, text.spelling)

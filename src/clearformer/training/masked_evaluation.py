@@ -10,8 +10,8 @@ from clearformer import ops
 from clearformer.engines.dispatch import array_of
 from clearformer.errors import TextError
 from clearformer.tensor import Int
+from clearformer.text.batches import IGNORED
 from clearformer.text.ids import LongIds
-from clearformer.text.masked_batches import IGNORED
 from clearformer.text.permutation import ROUNDS, Permutation, random_numbers
 from clearformer.training.evaluation import STRETCH, Evaluation
 from clearformer.training.judged import Judged

@@ -10,7 +10,7 @@ from clearformer.text.batches import Batches
 from clearformer.text.masked_batches import MaskedBatches
 from clearformer.training.evaluation import Evaluation, rows_for
 from clearformer.training.masked_evaluation import evaluate_masked
-from clearformer.training.objective import Objective, Source, Spread
+from clearformer.training.objective import Objective, Source, Spread, refuse_stride
 from clearformer.training.options import TrainingOptions
 from clearformer.training.preparation import Prepared
 
@@ -52,6 +52,7 @@ class MaskedToken(Objective[EncoderConfiguration]):
         judged: Any,
         *,
         context: int | None = None,
+        stride: int | None = None,
         spread: Spread = map,
         progress: Callable[[float], None] | None = None,
     ) -> Evaluation:
@@ -61,9 +62,14 @@ class MaskedToken(Objective[EncoderConfiguration]):
             model: an encoder.
             judged: what `Prepared.validation` holds.
             context: tokens seen at once; None for as many as the model was trained with.
+            stride: None: a mask has tokens on both sides, wherever a window begins.
             spread: how the pieces of the work are worked through.
             progress: hears the share that is done, 0 … 1.
+
+        Raises:
+            ConfigurationError: a stride is given.
         """
+        refuse_stride(stride, "an encoder sees both sides of each token")
         window = context or self.configuration.window
         return evaluate_masked(
             model,

@@ -9,6 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+from clearformer.errors import ConfigurationError
 from clearformer.models.kind import Configuration
 from clearformer.text.batches import Batches
 from clearformer.training.evaluation import Evaluation, evaluate, rows_for
@@ -84,6 +85,7 @@ class Objective(Generic[C]):
         judged: Any,
         *,
         context: int | None = None,
+        stride: int | None = None,
         spread: Spread = map,
         progress: Callable[[float], None] | None = None,
     ) -> Evaluation:
@@ -93,14 +95,20 @@ class Objective(Generic[C]):
             model: of this kind.
             judged: what `Prepared.validation` holds.
             context: tokens seen at once; None for as many as the model was trained with.
+            stride: tokens by which the window moves on; None for all of it.
             spread: how the pieces of the work are worked through.
             progress: hears the share that is done, 0 … 1.
+
+        Raises:
+            ConfigurationError: a stride that cannot be, or where windows do not move on.
+            TextError: there is nothing to predict.
         """
         window = context or self.configuration.window
         return evaluate(
             model,
             judged,
             context=window,
+            stride=stride,
             rows=rows_for(window, self.configuration.vocabulary),
             spread=spread,
             progress=progress,
@@ -122,3 +130,13 @@ class Objective(Generic[C]):
         """
         if carried:
             raise ValueError("a save of another kind of training")
+
+
+def refuse_stride(stride: int | None, why: str) -> None:
+    """For kinds of which no window moves along a text.
+
+    Raises:
+        ConfigurationError: a stride is given.
+    """
+    if stride is not None:
+        raise ConfigurationError(f"{why}; leave out stride={stride}")

@@ -8,7 +8,7 @@ import numpy as np
 from clearformer import ops
 from clearformer.models.pairs.marks import begin_of, end_of
 from clearformer.models.pairs.search import search
-from clearformer.text.pair_batches import IGNORED
+from clearformer.text.batches import IGNORED
 from clearformer.text.pair_ids import side_by_side
 from clearformer.training.evaluation import Evaluation
 from clearformer.training.judged_pairs import JudgedPairs

@@ -9,9 +9,10 @@ from clearformer import ops
 from clearformer.models.pairs.configuration import PairConfiguration
 from clearformer.models.pairs.marks import begin_of, end_of
 from clearformer.models.pairs.own_choice import with_own_choices
-from clearformer.text.pair_batches import IGNORED, PairBatches
+from clearformer.text.batches import IGNORED
+from clearformer.text.pair_batches import PairBatches
 from clearformer.training.evaluation import Evaluation
-from clearformer.training.objective import Objective, Source, Spread
+from clearformer.training.objective import Objective, Source, Spread, refuse_stride
 from clearformer.training.options import TrainingOptions
 from clearformer.training.pair_evaluation import evaluate_pairs
 from clearformer.training.preparation import Prepared
@@ -62,6 +63,7 @@ class PairObjective(Objective[PairConfiguration]):
         judged: Any,
         *,
         context: int | None = None,
+        stride: int | None = None,
         spread: Spread = map,
         progress: Callable[[float], None] | None = None,
     ) -> Evaluation:
@@ -71,8 +73,13 @@ class PairObjective(Objective[PairConfiguration]):
             model: on pairs.
             judged: what `Prepared.validation` holds.
             context: tokens of an answer, its end included; None for as many as the model bears.
+            stride: None: there is no window that could move.
             spread: how the pieces of the work are worked through.
             progress: hears the share that is done, 0 … 1.
+
+        Raises:
+            ConfigurationError: a stride is given.
         """
+        refuse_stride(stride, "a model on pairs reads each source whole")
         longest = context or self.configuration.window
         return evaluate_pairs(model, judged, longest=longest, spread=spread, progress=progress)

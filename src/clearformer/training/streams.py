@@ -11,6 +11,7 @@ from clearformer.errors import TextError
 from clearformer.models.recurrent.state import RecurrentState
 from clearformer.ops import cross_entropy
 from clearformer.tensor import Int
+from clearformer.text.batches import IGNORED
 from clearformer.text.ids import LongIds
 from clearformer.training.evaluation import ROWS, Evaluation
 from clearformer.training.judged import Judged
@@ -22,9 +23,6 @@ the first of a stream, and a shorter text is one stream."""
 
 MOST_STREAMS = 4096
 """Beyond, more of them make nothing quicker."""
-
-IGNORED = -100
-"""A target that does not count: it lies beyond the end of a stream."""
 
 
 @dataclass(frozen=True)
