@@ -9,6 +9,7 @@ from clearformer.comparison.why.fading import Fading
 from clearformer.comparison.why.growth import Growth
 from clearformer.comparison.why.looking import Head, Looking
 from clearformer.comparison.why.reasons import Reasons
+from clearformer.comparison.why.seen import Seen
 from clearformer.comparison.why.temperature import Temperature
 
 KINDS = {"ngram": "n-gram", "rnn": "RNN", "lstm": "LSTM", "decoder": "modern decoder"}
@@ -123,6 +124,10 @@ def reasons(names: tuple[str, ...], sample: str) -> Reasons:
             Temperature(name, (0.2, 0.8, 1.0, 2.0), (0.5, 2.0, 2.5, 4.0), (4.0, 2.6, 2.5, 3.0),
                         "The ", (sample,) * 4)
             for name in trained
+        ),
+        seen=tuple(
+            Seen(name, (1, 2, 3, 5), (1, 2, 4, end), (4.0, 3.0, 2.5, None), 256)
+            for name, end in zip(trained, (8, 6, 7), strict=False)
         ),
     )  # fmt: skip
 

@@ -164,7 +164,9 @@ def test_another_language_is_refused():
 def test_what_was_not_measured_has_no_part():
     bare = replace(example(), why={}, temperature={}, lesson=None)
     page = Page(report_of(bare))
-    assert not {"fading", "growth", "looking", "temperature", "samples", "lesson"} & set(page.ids)
+    assert not {"seen", "fading", "growth", "looking", "temperature", "samples", "lesson"} & set(
+        page.ids
+    )
     assert {"results", "curves", "method", "careful"} <= set(page.ids)
 
 

@@ -14,6 +14,7 @@ def test_every_reason_is_measured_and_kept_in_plain_json():
     )
     assert [each.name for each in found.fading] == ["decoder"]
     assert [each.name for each in found.growth] == ["decoder"]
+    assert [each.name for each in found.seen] == ["decoder"]
     assert found.attention is not None and len(found.looking) == len(found.temperature) == 1
     written = json.loads(json.dumps(found.to_json()))
     assert Reasons.from_json(*written) == found

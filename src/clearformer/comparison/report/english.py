@@ -98,6 +98,14 @@ ENGLISH: Mapping[str, str] = {
     "steps_back": "k = {back}",
     "after": "after training",
     "before": "before",
+    "seen": "What each further token is worth",
+    "seen_how": "The loss of the next token against the number of tokens before it, on {windows} "
+    "stretches of held-out text. All begin with nothing, a recurrent model with an empty state. "
+    "Where a line still falls, the model makes use of what lies that far back. The line of a model "
+    "with a window ends with it: when a long text is judged in windows, it begins anew in each. "
+    "What all models lose on their first tokens lies above the picture; it is in the table.",
+    "seen_figure": "Loss by tokens seen",
+    "seen_axis": "tokens before it, at most",
     "growth": "What length costs",
     "growth_how": "Processor time of one training step, forwards and backwards, on one sequence "
     "and one thread, as a median. Both axes are in powers, so the slope is the exponent: 1 where "

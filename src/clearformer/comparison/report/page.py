@@ -15,6 +15,7 @@ from clearformer.comparison.report.looking import looking
 from clearformer.comparison.report.markup import Markup, data_block, joined, tag
 from clearformer.comparison.report.method import careful, method
 from clearformer.comparison.report.results import headline, results, under_the_headline
+from clearformer.comparison.report.seen import seen
 from clearformer.comparison.report.temperature import samples, temperature
 from clearformer.comparison.report.textbook import textbook
 from clearformer.comparison.report.view import View
@@ -27,6 +28,7 @@ PARTS: Mapping[str, Callable[[View], Markup | None]] = {
     "results": results,
     "lesson": textbook,
     "curves": curves,
+    "seen": seen,
     "fading": fading,
     "growth": growth,
     "looking": looking,

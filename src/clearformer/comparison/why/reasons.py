@@ -8,6 +8,7 @@ from clearformer.comparison.trained import Trained
 from clearformer.comparison.why.fading import Fading, fading_of
 from clearformer.comparison.why.growth import LENGTHS, Growth, growth_of
 from clearformer.comparison.why.looking import Looking, looking_of
+from clearformer.comparison.why.seen import Seen, seen_of
 from clearformer.comparison.why.temperature import WRITTEN, Temperature, temperature_of
 from clearformer.comparison.why.works import LONGER, attention_of, step_of
 from clearformer.engines.threads import one_blas_thread
@@ -33,6 +34,8 @@ class Reasons:
     """What attention looked at."""
     temperature: tuple[Temperature, ...] = ()
     """What temperature does."""
+    seen: tuple[Seen, ...] = ()
+    """Loss against the tokens before, of models of a text."""
 
     def to_json(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """`why` and `temperature` of the document."""
@@ -41,6 +44,7 @@ class Reasons:
             "growth": [each.to_json() for each in self.growth],
             "attention": self.attention.to_json() if self.attention else None,
             "looking": [each.to_json() for each in self.looking],
+            "seen": [each.to_json() for each in self.seen],
         }
         return why, {"models": [each.to_json() for each in self.temperature]}
 
@@ -54,6 +58,7 @@ class Reasons:
             Growth.from_json(attention) if attention else None,
             tuple(map(Looking.from_json, why.get("looking", ()))),
             tuple(map(Temperature.from_json, temperature.get("models", ()))),
+            tuple(map(Seen.from_json, why.get("seen", ()))),
         )
 
 
@@ -78,7 +83,7 @@ def reasons_of(
         progress: hears what is measured, and how much is done.
     """
     asked = [entrant for entrant in entrants if _reads_ids(entrant)]
-    done, steps = 0, 4 * len(asked) + 1
+    done, steps = 0, 5 * len(asked) + 1
 
     def tell(what: str) -> None:
         nonlocal done
@@ -119,6 +124,8 @@ def _with(
     learns = hasattr(entrant.model, "from_vectors")
     tell(f"{entrant.name}: what reaches back")
     fading = (fading_of(entrant, seed=seed),) if learns else ()
+    tell(f"{entrant.name}: what each token is worth")
+    seen = seen_of(entrant) if learns else None
     tell(f"{entrant.name}: time against length")
     work = step_of(entrant.configuration, LENGTHS) if learns else None
     growth = (growth_of(entrant.name, work, seconds=seconds),) if work else ()
@@ -132,6 +139,7 @@ def _with(
         growth=found.growth + growth,
         looking=found.looking + ((looking,) if looking else ()),
         temperature=found.temperature + ((temperature,) if temperature else ()),
+        seen=found.seen + ((seen,) if seen else ()),
     )
 
 
