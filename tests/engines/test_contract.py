@@ -44,10 +44,10 @@ def test_an_engine_has_every_operation(name_of_engine: str):
 @pytest.mark.parametrize(
     ("name_of_engine", "beside"),
     [
-        ("numpy", {"decode"}),
+        ("numpy", {"decode", "height_of"}),
         pytest.param(
             "torch",
-            {"device_of", "is_here", "memory_of", "moved", "obstacle", "settle"},
+            {"device_of", "height_of", "is_here", "memory_of", "moved", "obstacle", "settle"},
             marks=needs_torch,
         ),
     ],

@@ -29,10 +29,13 @@ from clearformer.version import __version__
 WHY = "why"
 """The file that keeps the reasons."""
 
-MEMORY = (
-    "bytes that Python and NumPy have allocated at the height of a training step, measured by "
-    "tracemalloc apart from the timed trials"
-)
+MEMORY = {
+    "numpy": "bytes that Python and NumPy have allocated at the height of a training step, "
+    "measured by tracemalloc apart from the timed trials",
+    "torch": "bytes of all tensors at the height of a training step on one thread, measured apart "
+    "from the timed trials; of an n-gram model what Python and NumPy have allocated",
+}
+"""What is measured as memory, by engine."""
 
 
 def conduct(
@@ -131,11 +134,11 @@ class _Conducting:
 
         return self._done(entry.job("count"), work)
 
-    def _memory(self, entry: Entry) -> int | None:
+    def _memory(self, entry: Entry) -> int:
         def work(job: Job) -> dict[str, Any]:
             return {"bytes": memory_of(entry.trial(self.plan, self.course, 1e-3, 0))}
 
-        found: int | None = self._done(entry.job("memory"), work)["bytes"]
+        found: int = self._done(entry.job("memory"), work)["bytes"]
         return found
 
     def _searched(self, entry: Entry) -> Tried:
@@ -264,5 +267,5 @@ def _machine(plan: Plan) -> dict[str, Any]:
         "numpy": np.__version__,
         plan.engine: version_of(plan.engine),
         "clearformer": __version__,
-        "memory": MEMORY,
+        "memory": MEMORY[plan.engine],
     }

@@ -7,7 +7,7 @@ from typing import Any
 from clearformer.comparison.course import Counted
 from clearformer.comparison.document import Result
 from clearformer.comparison.entrants import Entrant
-from clearformer.comparison.trial import traced
+from clearformer.engines.choose import choose_engine
 from clearformer.models.ngram.best_order import best_order
 from clearformer.models.ngram.fit import fit
 from clearformer.models.ngram.model import NGram
@@ -40,7 +40,7 @@ def count(entrant: Entrant, ground: Counted) -> dict[str, Any]:
         bits_per_character=score.bits_per_character,
         perplexity=score.perplexity,
         accuracy=score.accuracy,
-        memory=traced(lambda: fit(ground.ids, ground.vocabulary, order)),
+        memory=choose_engine("numpy").height_of(lambda: fit(ground.ids, ground.vocabulary, order)),
         learning_rate=None,
     )
     return {"result": asdict(result), "order": order, "losses": list(losses)}

@@ -1,16 +1,15 @@
 """One model, trained once with one seed and judged once."""
 
 import math
-import tracemalloc
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from clearformer.comparison.course import Ground, Score
 from clearformer.comparison.document import Point
-from clearformer.engines.choose import learner_of
+from clearformer.engines.choose import choose_engine, learner_of
 from clearformer.engines.execution import Execution
 from clearformer.errors import NotFiniteError
 from clearformer.models.kind import Configuration
@@ -76,32 +75,17 @@ def run(
     return Outcome(score, loop.tokens_seen, loop.seconds, ears.curve(), learner.snapshot())
 
 
-def memory_of(trial: Trial) -> int | None:
-    """Bytes that Python and NumPy have allocated for it at the height of a training step.
+def memory_of(trial: Trial) -> int:
+    """Bytes at the height of a training step: weights, gradients, averages, what a batch leaves.
 
-    Weights, gradients, the optimizer's averages, and what is kept of a batch. Measured apart from
-    the timed trials, by tracemalloc, which sees NumPy's arrays; None for other engines.
+    Measured apart from the timed trials, as that slows everything down. On NumPy all that Python
+    and NumPy have allocated; on PyTorch its tensors, with one thread for the whole batch.
     """
-    if trial.execution.engine != "numpy":
-        return None
-    return traced(lambda: _some_steps(trial))
-
-
-def traced(work: Callable[[], Any]) -> int:
-    """Bytes that Python and NumPy had allocated at the height of this work."""
-    was_tracing = tracemalloc.is_tracing()
-    if not was_tracing:
-        tracemalloc.start()
-    try:
-        tracemalloc.reset_peak()
-        before = tracemalloc.get_traced_memory()[0]
-        kept = work()  # kept until the height is read
-        height = tracemalloc.get_traced_memory()[1] - before
-        del kept
-        return max(height, 0)
-    finally:
-        if not was_tracing:
-            tracemalloc.stop()
+    engine = trial.execution.engine
+    if engine != "numpy":
+        trial = replace(trial, execution=replace(trial.execution, workers=1))
+    height: int = choose_engine(engine).height_of(lambda: _some_steps(trial))
+    return height
 
 
 def _some_steps(trial: Trial) -> Any:

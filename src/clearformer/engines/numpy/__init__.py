@@ -13,6 +13,7 @@ from clearformer.engines.numpy.arrays import empty, from_array, to_array
 from clearformer.engines.numpy.attention import attention
 from clearformer.engines.numpy.decoding import decode
 from clearformer.engines.numpy.gru import gru
+from clearformer.engines.numpy.height import height_of
 from clearformer.engines.numpy.learner import Learner
 from clearformer.engines.numpy.linear import embed, linear, matmul
 from clearformer.engines.numpy.loss import cross_entropy, logistic_loss
@@ -43,6 +44,7 @@ __all__ = [
     "from_array",
     "gelu",
     "gru",
+    "height_of",
     "layer_norm",
     "linear",
     "logistic_loss",

@@ -14,6 +14,7 @@ from clearformer.engines.torch.arrays import empty, from_array, to_array
 from clearformer.engines.torch.attention import attention
 from clearformer.engines.torch.compiling import obstacle
 from clearformer.engines.torch.devices import device_of, is_here, memory_of, moved
+from clearformer.engines.torch.height import height_of
 from clearformer.engines.torch.learner import Learner
 from clearformer.engines.torch.linear import embed, linear, matmul
 from clearformer.engines.torch.loss import cross_entropy, logistic_loss
@@ -43,6 +44,7 @@ __all__ = [
     "from_array",
     "gelu",
     "gru",
+    "height_of",
     "is_here",
     "layer_norm",
     "linear",
