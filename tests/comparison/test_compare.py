@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 
-import jaxtyping
 import numpy as np
 import pytest
 
@@ -27,13 +26,7 @@ from comparison.small import (
     timeless,
 )
 
-
-@pytest.fixture(scope="module", autouse=True)
-def unchecked_shapes():
-    """Shapes are checked where operations and models are tested; here things run as for a user."""
-    jaxtyping.config.update("jaxtyping_disable", True)
-    yield
-    jaxtyping.config.update("jaxtyping_disable", False)
+pytestmark = pytest.mark.usefixtures("unchecked_shapes")
 
 
 @pytest.fixture(scope="module")

@@ -21,11 +21,11 @@ def height_of(work: Callable[[], Any]) -> int:
     return counting.height
 
 
-class _Counting(TorchDispatchMode):
+class _Counting(TorchDispatchMode):  # type: ignore[misc]  # PyTorch's types are not read
     """Meets every tensor that an operation takes or gives, and knows when its memory is freed."""
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.height = 0
         self._living: dict[StorageWeakRef, int] = {}
 
