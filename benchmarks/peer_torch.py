@@ -104,6 +104,7 @@ class Attention(nn.Module):  # type: ignore[misc]
     def __init__(self, c: ModelConfiguration):
         super().__init__()
         self.heads = c.heads
+        self.scale: float | None = None  # 1/√width
         self.query_key_value = nn.Linear(c.embed, 3 * c.embed, bias=bool(c.bias))
         self.output = nn.Linear(c.embed, c.embed, bias=bool(c.bias))
 
@@ -120,12 +121,19 @@ class Attention(nn.Module):  # type: ignore[misc]
         value = parts[2].transpose(1, 2)
         if cache:
             key, value = cache.extend(key, value)
-        mixed = functional.scaled_dot_product_attention(query, key, value, is_causal=seq > 1)
+        mixed = functional.scaled_dot_product_attention(
+            query, key, value, is_causal=seq > 1, scale=self.scale
+        )
         return self.output(mixed.transpose(1, 2).reshape(batch, seq, embed))
 
 
 class TurnedAttention(Attention):
     """With normalised queries and keys, turned by their position."""
+
+    def __init__(self, c: ModelConfiguration):
+        super().__init__(c)
+        if c.largest_score is not None:
+            self.scale = c.largest_score * c.heads / c.embed
 
     def placed(self, x: Tensor, positions: Tensor) -> Tensor:
         """Root mean square 1; then each pair of neighbours is multiplied by its turn."""

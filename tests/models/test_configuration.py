@@ -24,6 +24,7 @@ WRONG = [
     *((name, value) for name in ("positions", "norm", "activation") for value in ("no", 1, True)),
     *(("recipe", value) for value in ("no", 1, None)),
     *((name, value) for name in ("query_key_norm", "bias", "tied") for value in ("yes", 2, [])),
+    *(("largest_score", value) for value in (0, -1.0, 61, "16", True, float("nan"), float("inf"))),
     *(("dropout", value) for value in (1, 1.0, -0.1, 2, "0.1", None, float("nan"), float("inf"))),
     ("key_value_heads", 3),
     ("key_value_heads", 8),
@@ -158,3 +159,27 @@ def test_every_choice_that_is_offered_can_be_built():
     for name, values in CHOICES.items():
         for value in values:
             assert build_decoder(replace(base, **{name: value}), None).blocks
+
+
+def test_a_model_saved_before_there_was_a_largest_score_has_none():
+    now = ModelConfiguration(65).to_json()
+    assert now["largest_score"] == 16
+    earlier = {name: value for name, value in now.items() if name != "largest_score"}
+    found = ModelConfiguration.from_json(earlier)
+    assert found.largest_score is None
+    assert found.to_json() == earlier
+    assert build_decoder(found, None).blocks[0].attention.scale is None
+
+
+@pytest.mark.parametrize("heads", [1, 2, 8])
+def test_the_largest_score_is_that_of_equal_directions_whatever_the_width(heads):
+    sizes = {"heads": heads, "embed": 32, "layers": 1}
+    attention = build_decoder(ModelConfiguration(9, **sizes), None).blocks[0].attention
+    width = 32 // heads
+    assert attention.scale * width == pytest.approx(16)
+    assert (
+        build_decoder(ModelConfiguration(9, **sizes, recipe="classic"), None)
+        .blocks[0]
+        .attention.scale
+        is None
+    )

@@ -74,9 +74,15 @@ def _attention(c: ModelConfiguration, p: Parameters, name: str, x: Tensor, causa
     if c.positions == "rotary":
         query, key = turned(query), turned(key)
     mixed = functional.scaled_dot_product_attention(
-        query, key, value, is_causal=causal, enable_gqa=True
+        query, key, value, is_causal=causal, enable_gqa=True, scale=_scale(c)
     )
     return _linear(p, f"{name}.output", mixed.transpose(1, 2).reshape(batch, seq, c.embed))
+
+
+def _scale(c: ModelConfiguration) -> float | None:
+    """Normalised vectors have a product of at most their width; it becomes the largest score."""
+    width = c.embed // c.heads
+    return c.largest_score / width if c.query_key_norm and c.largest_score else None
 
 
 def _feed_forward(c: ModelConfiguration, p: Parameters, name: str, x: Tensor) -> Tensor:

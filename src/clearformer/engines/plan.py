@@ -44,6 +44,8 @@ class Plan:
     """(context, embed), added; None if queries and keys are turned."""
     turns: Any | None
     """(context, width/2) complex."""
+    scale: float
+    """What products of queries and keys are multiplied by to be scores."""
     norm_epsilon: float | None
     """Of the norm of queries and keys; None without."""
     heads: int

@@ -60,6 +60,9 @@ class Facts(CommonFacts):
     norm: str | None
     """layer, rms or None."""
     query_key_norm: bool
+    largest_score: float | None
+    """Of normalised queries and keys, where it is set; then products are multiplied by it over the
+    width."""
     rotary: bool
     shared: bool
     """Whether query, key and value are taken as they are."""
@@ -98,6 +101,9 @@ def _of_decoder(subject: Subject) -> Facts:
         tied=isinstance(model.output, TiedOutput),
         norm="layer" if isinstance(block.norm_1, LayerNorm) else norm,
         query_key_norm=not isinstance(attention.norm, Unchanged),
+        largest_score=(
+            None if attention.scale is None else attention.scale * (embed // attention.heads)
+        ),
         rotary=isinstance(attention.positions, RotaryPositions),
         shared=isinstance(attention.query, Unchanged),
         projected=not isinstance(attention.output, Unchanged),

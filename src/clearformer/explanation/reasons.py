@@ -90,6 +90,11 @@ def _nothing_to_compare(page: Page, products: np.ndarray) -> str:
     scores = {page.block(f"attention.{name}") for name in ("scores", "masked_scores", "weights")}
     if scores & {name for name, _ in page.trace.edits} or not np.isfinite(products).all():
         return "What the division by √width does cannot be shown here: the numbers are edited."
+    if page.facts.largest_score is not None:
+        return (
+            "Products are not divided by √width here: normalised queries and keys cannot grow. "
+            "In the classic recipe they can, and are."
+        )
     if len(products) == 1:
         return "A longer sentence shows here why the products are divided by √width."
     if page.facts.width == 1:

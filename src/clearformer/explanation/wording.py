@@ -192,7 +192,15 @@ def _products(place: Place) -> Wording:
 
 
 def _scores(place: Place) -> Wording:
-    width = place.facts.width
+    width, largest = place.facts.width, place.facts.largest_score
+    if largest is not None:
+        return Wording(
+            "Query and key have root mean square 1, so no product is larger than the width, "
+            f"{width}. All are brought to a scale on which two of the same direction have the "
+            f"score {largest:g}, whatever the width.",
+            f"scores = products · {largest:g} / width = products · {largest:g} / {width} "
+            f"= products · {largest / width:.3f}",
+        )
     return Wording(
         f"All products are divided by the square root of the width, {width}. The reason is shown "
         "at the weights.",

@@ -49,6 +49,7 @@ def plan_of(model: Any) -> Plan | None:
         turns=rotary_turns(turning.length, width).astype(complex_type)
         if isinstance(turning, RotaryPositions)
         else None,
+        scale=1 / sqrt(width) if first.scale is None else first.scale,
         norm_epsilon=RMS_NORM_EPSILON if isinstance(first.norm, UnitRMSNorm) else None,
         heads=first.heads,
         key_value_heads=first.key_value_heads,
@@ -93,8 +94,8 @@ def _is_like(block: Any, first: Any) -> bool:
         and type(attention.positions) in (RotaryPositions, Unchanged)
         and type(attention.norm) is type(usual.norm)
         and attention.positions == usual.positions
-        and (attention.heads, attention.key_value_heads, attention.causal)
-        == (usual.heads, usual.key_value_heads, True)
+        and (attention.heads, attention.key_value_heads, attention.causal, attention.scale)
+        == (usual.heads, usual.key_value_heads, True, usual.scale)
     )
 
 

@@ -32,6 +32,8 @@ class Attention(Part):
     heads: int
     key_value_heads: int
     causal: bool = True
+    scale: float | None = None
+    """What products are multiplied by to be scores; None: 1/√width."""
 
     def __call__(
         self,
@@ -63,6 +65,7 @@ class Attention(Part):
             self._shifted_mask(x.shape[-2], start) if allowed is None else allowed,
             self._is_plainly_causal(start),
             tap,
+            self.scale,
         )
         return tap("output", self.output(ops.merge_heads(mixed)))
 

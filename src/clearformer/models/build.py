@@ -82,7 +82,15 @@ class _Builder:
             positions=RotaryPositions(c.context) if c.positions == "rotary" else Unchanged(),
             heads=c.heads,
             key_value_heads=c.key_value_heads or c.heads,
+            scale=self._scale(),
         )
+
+    def _scale(self) -> float | None:
+        """Normalised, a query and a key of the same direction have the product `width`."""
+        c = self.c
+        if not c.query_key_norm or c.largest_score is None:
+            return None
+        return float(c.largest_score) * c.heads / c.embed
 
     def _feed_forward(self) -> FeedForward | GatedFeedForward:
         c = self.c

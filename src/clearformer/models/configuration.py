@@ -45,11 +45,21 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 }
 
 
+LARGEST_SCORE = 16.0
+"""Of a query and a key of the same direction, where both are normalised. Their scores cannot grow
+by learning then, so they must be able to single a token out: of 256 others that have a score of 0,
+one with 16 leaves 3e-5; one with √16 = 4, as a head of 16 numbers has it without, 82 %."""
+
+MOST_SCORE = 60.0
+"""exp of it times any number of tokens is a float32: no score has to be made smaller first."""
+
+
 @dataclass(frozen=True)
 class ModelConfiguration(Configuration):
     """Sizes and pieces of a decoder; what is None follows from the rest (see `completed`)."""
 
     kind: ClassVar[str] = "decoder"
+    before: ClassVar[Mapping[str, object]] = {"largest_score": None}
 
     layers: int = 4
     """Blocks, one above the other."""
@@ -73,6 +83,8 @@ class ModelConfiguration(Configuration):
     """gelu, squared_relu or swiglu (gated)."""
     query_key_norm: bool | None = None
     """Whether queries and keys are normalised before they meet."""
+    largest_score: float | None = LARGEST_SCORE
+    """Score of a normalised query and key of the same direction; None: √(embed / heads)."""
     bias: bool | None = None
     """Whether linear layers have a bias."""
     tied: bool = False
@@ -99,6 +111,7 @@ class ModelConfiguration(Configuration):
                 raise ConfigurationError(
                     f"{name} must be true or false; got {getattr(self, name)!r}"
                 )
+        check_score(self.largest_score)
         check_dropout(self.dropout)
 
     def _check_heads(self) -> None:
@@ -196,6 +209,19 @@ class ModelConfiguration(Configuration):
         return (
             f"{c.layers} layer{'s' * (c.layers > 1)}, {c.heads} head{'s' * (c.heads > 1)},\n"
             f"embed {c.embed}, context {c.context}"
+        )
+
+
+def check_score(value: Any) -> None:
+    """Refuses what cannot be the largest score.
+
+    Raises:
+        ConfigurationError: it is no number above 0.
+    """
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is not None and not (number and 0 < value <= MOST_SCORE):
+        raise ConfigurationError(
+            f"largest_score must be a number above 0, at most {MOST_SCORE:g}; got {value!r:.40}"
         )
 
 

@@ -30,6 +30,10 @@ class Configuration(ABC):
     kind: ClassVar[str]
     """Under this name `models.kinds` finds it; run.json keeps it."""
 
+    before: ClassVar[Mapping[str, object]] = {}
+    """Fields that earlier versions did not have, with what those models were: left out of what is
+    saved where they are that."""
+
     vocabulary: int
     """Tokens the model knows."""
 
@@ -116,7 +120,12 @@ class Configuration(ABC):
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for JSON, complete, so that later versions read what this one meant."""
-        return asdict(self.completed)
+        whole = asdict(self.completed)
+        return {
+            name: value
+            for name, value in whole.items()
+            if not (name in self.before and value == self.before[name])
+        }
 
     @classmethod
     def from_json(cls: type[C], document: Mapping[str, Any]) -> C:
@@ -130,7 +139,7 @@ class Configuration(ABC):
             raise ConfigurationError(
                 f"model configuration: unknown {unknown}" if unknown else "vocabulary is missing"
             )
-        return cls(**document)
+        return cls(**{**cls.before, **document})
 
 
 @dataclass(frozen=True)

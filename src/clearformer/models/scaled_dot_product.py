@@ -79,12 +79,13 @@ def attend(
     mask: Bool[np.ndarray, "..."] | None,
     causal: bool,
     tap: Tap,
+    scale: float | None = None,
 ) -> Float[Tensor, "*both query value_width"]:
     """The fast path when nobody listens, the step-by-step path when somebody does."""
     if tap is silent:
-        return ops.attention(query, key, value, mask=mask, causal=causal)
+        return ops.attention(query, key, value, mask=mask, causal=causal, scale=scale)
     allowed = allowed_positions(query.shape[-2], key.shape[-2], mask, causal)
-    return steps(query, key, value, allowed, None, tap)
+    return steps(query, key, value, allowed, scale, tap)
 
 
 def self_attention(

@@ -20,7 +20,6 @@ NAMES = ("rnn", "lstm", "decoder")
 def kinds(monkeypatch):
     """Kinds that the example knows, whichever there are by now."""
     monkeypatch.setattr(measure, "KINDS", dict.fromkeys(NAMES))
-    monkeypatch.setattr(measure, "RECALLING", {})
     monkeypatch.setattr(measure, "READING", {
         "rnn": ("rnn",), "gated": ("lstm",), "transformer": ("decoder",),
     })  # fmt: skip

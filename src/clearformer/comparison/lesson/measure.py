@@ -26,9 +26,6 @@ READING: Mapping[str, tuple[str, ...]] = {
 WRITING: Mapping[str, str] = {"attention": "seq2seq", "no_attention": "seq2seq:attention=none"}
 """Models that read a source and write a target."""
 
-RECALLING: Mapping[str, str] = {"decoder": "decoder:recipe=classic"}
-"""Models whose variant learns to recall in fewer steps, with what is then compared."""
-
 DISTANCES = (16, 64, 256)
 
 BACK = 32
@@ -113,7 +110,7 @@ class _Teaching:
         recalled = {
             distance: self._compared(
                 recall(distance),
-                [RECALLING.get(name, name) for name in self.reading],
+                self.reading,
                 task="recall",
                 settings={"distance": distance},
             )
@@ -177,14 +174,7 @@ class _Teaching:
                 _of(read, name, "bits_per_character", titles[name]) for name in names
             ),
             "remembers": tuple(
-                _of(
-                    comparison,
-                    RECALLING.get(name, name),
-                    "accuracy",
-                    titles[name],
-                    "recall",
-                    distance,
-                )
+                _of(comparison, name, "accuracy", titles[name], "recall", distance)
                 for name in names
                 for distance, comparison in recalled.items()
             ),

@@ -43,8 +43,8 @@ def _attention(
     keys, values = held.extend(turned[None, heads:, None], rows[None, heads + shared :, None])
     queries = turned[:heads].reshape(shared, heads // shared, width)
     scores = queries @ keys[0].swapaxes(-1, -2)
-    scores *= 1 / sqrt(width)
-    if plan.norm_epsilon is None:  # else no score exceeds √width, and exp cannot overflow
+    scores *= plan.scale
+    if plan.norm_epsilon is None:  # else no score exceeds scale · width: exp cannot overflow
         scores -= scores.max(-1, keepdims=True)
     np.exp(scores, out=scores)
     mixed: np.ndarray = scores @ values[0]

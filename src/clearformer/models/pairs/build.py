@@ -90,7 +90,7 @@ def _cross_block(block: Block, other: Block) -> CrossBlock:
 
 
 def _cross(a: Attention) -> CrossAttention:
-    return CrossAttention(a.query, a.key, a.value, a.output, a.norm, a.positions, a.heads)
+    return CrossAttention(a.query, a.key, a.value, a.output, a.norm, a.positions, a.heads, a.scale)
 
 
 def _normal(rng: Rng, dtype: Any, rows: int, columns: int, spread: float) -> np.ndarray:

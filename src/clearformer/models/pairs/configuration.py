@@ -1,11 +1,12 @@
 """What both models on pairs are made of: sizes, checked when made, saved beside the weights."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
 from clearformer.errors import ConfigurationError
-from clearformer.models.configuration import ModelConfiguration, Recipe
+from clearformer.models.configuration import LARGEST_SCORE, ModelConfiguration, Recipe
 from clearformer.models.kind import Configuration, check_choice, check_dropout, check_size
 from clearformer.models.pairs.marks import MARKS
 from clearformer.models.recurrent.configuration import (
@@ -154,6 +155,7 @@ class EncoderDecoderConfiguration(PairConfiguration):
     """Of the Transformer that reads a source and writes a target."""
 
     kind: ClassVar[str] = "encoder-decoder"
+    before: ClassVar[Mapping[str, object]] = {"largest_score": None}
 
     layers: int = 2
     """Blocks, as many to read as to write."""
@@ -165,6 +167,8 @@ class EncoderDecoderConfiguration(PairConfiguration):
     """Which pieces are taken: modern or classic, as for a decoder."""
     tied: bool = False
     """Whether the output uses the embedding table."""
+    largest_score: float | None = LARGEST_SCORE
+    """Score of a normalised query and key of the same direction; None: √(embed / heads)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -188,6 +192,7 @@ class EncoderDecoderConfiguration(PairConfiguration):
             recipe=self.recipe,
             tied=self.tied,
             dropout=self.dropout,
+            largest_score=self.largest_score,
         ).completed
 
     @property

@@ -39,6 +39,8 @@ class CrossAttention(Part):
     norm: UnitRMSNorm | Unchanged
     positions: RotaryPositions | Unchanged
     heads: int
+    scale: float | None = None
+    """As in `Attention`."""
 
     def read(self, source: Float[Tensor, "batch source embed"]) -> KeyValue:
         """What every step looks at; it is computed once."""
@@ -57,7 +59,7 @@ class CrossAttention(Part):
         query = ops.split_heads(self.query(x), self.heads)
         query = tap("query", self.positions(self.norm(query), start))
         key, value = tap("key", source[0]), tap("value", source[1])
-        mixed = attend(query, key, value, there, causal=False, tap=tap)
+        mixed = attend(query, key, value, there, False, tap, self.scale)
         return tap("output", self.output(ops.merge_heads(mixed)))
 
 
