@@ -2,10 +2,12 @@
 
 from datetime import date, timedelta
 
+import numpy as np
 import pytest
 
 from clearformer.errors import ConfigurationError
-from clearformer.tasks.dates import SPELLINGS, Dates
+from clearformer.tasks.dates import FIRST, SPELLINGS, Dates, days_of
+from clearformer.tasks.dates import LAST as LAST_YEAR
 from clearformer.tasks.eras import era_of, in_kanji
 from clearformer.tasks.japanese_dates import of_era, of_era_in_kanji, short_era
 from tasks.reading_dates import read
@@ -147,3 +149,30 @@ def test_every_spelling_is_drawn(rng):
 def test_what_cannot_be_is_refused(settings, told):
     with pytest.raises(ConfigurationError, match=told):
         Dates(**settings)
+
+
+def test_several_days_in_a_row_are_each_as_one_would_be():
+    task = Dates(days=3)
+    once = Dates()
+    assert set(task.alphabet) == {*once.alphabet, ";", " "}
+    assert task.longest == (3 * once.longest[0] + 4, 32)
+    assert task.chance == pytest.approx(once.chance**3)
+    for part in ("train", "test"):
+        known = set(days_of(FIRST, LAST_YEAR)[part])
+        for source, target in task.draw(np.random.default_rng(3), 50, part):
+            days = [read(spelling) for spelling in source.split("; ")]
+            assert len(days) == 3 and set(days) <= known
+            assert target == " ".join(day.isoformat() for day in days)
+            assert len(source) <= task.longest[0]
+
+
+def test_a_single_day_is_drawn_as_it_always_was():
+    (source, target), *_ = Dates().draw(np.random.default_rng(0), 5)
+    assert read(source).isoformat() == target
+    assert ";" not in Dates().alphabet
+
+
+@pytest.mark.parametrize("days", [0, -1, 101, 1.0, "2"])
+def test_days_that_cannot_be_are_refused(days):
+    with pytest.raises(ConfigurationError, match="days"):
+        Dates(days=days)
