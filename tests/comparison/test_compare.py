@@ -94,7 +94,8 @@ def test_the_same_grid_is_tried_for_all_and_stands_in_the_document(found):
     trials = found.search[DECODER]["trials"]
     assert set(plan.GRID) <= {trial["learning_rate"] for trial in trials}
     losses = {trial["learning_rate"]: trial["loss"] for trial in trials}
-    assert min(losses, key=losses.get) == found.search[DECODER]["chosen"]
+    alike = [rate for rate, loss in losses.items() if loss <= 1.02 * min(losses.values())]
+    assert min(alike) == found.search[DECODER]["chosen"]
     assert {r.learning_rate for r in found.of(DECODER)} == {found.search[DECODER]["chosen"]}
 
 

@@ -31,6 +31,18 @@ def test_at_the_upper_edge_one_further_is_tried(beyond, chosen):
     assert found.at_the_edge is (chosen == 3e-2)
 
 
+@pytest.mark.parametrize(("smaller", "chosen"), [(1.0, 3e-3), (1.02, 3e-3), (1.021, 1e-2)])
+def test_of_rates_that_do_about_as_well_the_smallest_is_taken(smaller, chosen):
+    loss_of, _ = losses(r0_001=2.0, r0_003=smaller, r0_01=1.0, r0_03=1.0)
+    found = searched("it", loss_of)
+    assert (found.chosen, found.widened) == (chosen, smaller > 1.0)
+
+
+def test_a_loss_of_nothing_is_the_best():
+    loss_of, _ = losses(r0_001=1.0, r0_003=0.0, r0_01=1e-9)
+    assert searched("it", loss_of).chosen == 3e-3
+
+
 def test_at_the_lower_edge_one_below_is_tried():
     loss_of, asked = losses(r0_001=1.0, r0_003=2.0, r0_01=None, r0_0003=0.5)
     found = searched("it", loss_of)

@@ -1,4 +1,9 @@
-"""The search for a learning rate: the same small grid for every model, one further at its edge."""
+"""The search for a learning rate: the same small grid for every model, one further at its edge.
+
+A trial of the search is short, and what is short gains from a larger rate: it has fewer steps to
+get anywhere, and what a large rate spoils shows late. So of rates that do about as well there the
+smallest is taken.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,6 +11,11 @@ from typing import Any
 
 from clearformer.comparison.plan import GRID, WIDER
 from clearformer.errors import ConfigurationError
+
+ALIKE = 0.02
+"""Losses that differ from the least by no more than this share of it are about as good. Measured:
+two rates for a GRU of 800,000 parameters were 0.1 % apart after a fifth of the tokens, the larger
+one ahead; after all of them the smaller one was by 8 %."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +53,8 @@ def searched(
 ) -> Tried:
     """Tries the rates of the grid; if the best lies at its edge, one beyond that, too.
 
+    The smallest of those is chosen whose loss is within 2 % of the least.
+
     Args:
         name: of the entrant, for a message.
         loss_of: a short trial with a rate; None where it diverged.
@@ -52,15 +64,21 @@ def searched(
         ConfigurationError: training diverged with all of them.
     """
     losses = {rate: loss_of(rate) for rate in grid}
-    best = _best(name, losses)
+    best = _least(name, losses)
     beyond = WIDER.get(best) if best in (grid[0], grid[-1]) else None
     if beyond is not None:
         losses[beyond] = loss_of(beyond)
-        best = _best(name, losses)
-    return Tried(tuple(sorted(losses.items())), best, beyond is not None)
+    chosen = _smallest(losses, losses[_least(name, losses)])
+    return Tried(tuple(sorted(losses.items())), chosen, beyond is not None)
 
 
-def _best(name: str, losses: dict[float, float | None]) -> float:
+def _smallest(losses: dict[float, float | None], least: float | None) -> float:
+    """The smallest rate that does about as well as the best."""
+    enough = (least or 0.0) * (1 + ALIKE)
+    return min(rate for rate, loss in losses.items() if loss is not None and loss <= enough)
+
+
+def _least(name: str, losses: dict[float, float | None]) -> float:
     finite = {rate: loss for rate, loss in losses.items() if loss is not None}
     if not finite:
         raise ConfigurationError(

@@ -189,7 +189,8 @@ ENGLISH: Mapping[str, str] = {
     "size": "size",
     "method_search": "Search for the learning rate",
     "search_how": "Loss on a part held out for the search alone, after {share} of the budget; the "
-    "chosen rate in bold. Where the best lay at the edge, one further was tried.",
+    "chosen rate in bold: the smallest within 2 % of the best, as a short trial favours large "
+    "ones. Where the best lay at the edge, one further was tried.",
     "diverged": "diverged",
     "rate": "learning rate",
     "method_data": "What was learned",
