@@ -63,6 +63,9 @@ VARIANTS: dict[str, ModelConfiguration] = {
     "the modern recipe": ModelConfiguration(**SIZES, recipe="modern"),
     "the classic recipe": ModelConfiguration(**SIZES, recipe="classic"),
 } | {_name(choice): ModelConfiguration(**SIZES, **choice) for choice in _few_with_every_pair()}
+VARIANTS["a modern one from before scores had a size of their own"] = ModelConfiguration(
+    **SIZES, recipe="modern", largest_score=None
+)
 
 every_variant = pytest.mark.parametrize("configuration", VARIANTS.values(), ids=VARIANTS)
 both_recipes = pytest.mark.parametrize("recipe", CHOICES["recipe"])

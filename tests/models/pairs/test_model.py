@@ -5,6 +5,7 @@ import pytest
 
 from clearformer.errors import ConfigurationError
 from clearformer.models.kinds import build
+from clearformer.models.pairs.configuration import EncoderDecoderConfiguration
 from clearformer.models.tap import Recorder
 from models.pairs.small import END, batch, configuration, every_model, random_model
 
@@ -165,3 +166,14 @@ def test_an_encoder_of_both_sides_knows_at_the_first_position_what_comes_last(na
     changed[np.arange(3), lengths - 2] = (changed[np.arange(3), lengths - 2] + 1) % 11
     before, after = (model.encode(ids, lengths).outputs[:, 0] for ids in (sources, changed))
     assert (before != after).any(-1).all()
+
+
+def test_a_transformer_saved_before_there_was_a_largest_score_has_none():
+    now = EncoderDecoderConfiguration(9, embed=16, heads=2).to_json()
+    earlier = {name: value for name, value in now.items() if name != "largest_score"}
+    found = EncoderDecoderConfiguration.from_json(earlier)
+    assert found.to_json() == earlier != now
+    block = build(found, None).decoder.blocks[0]
+    assert block.attention.scale is None and block.cross.scale is None
+    block = build(EncoderDecoderConfiguration.from_json(now), None).decoder.blocks[0]
+    assert block.attention.scale == block.cross.scale == 16 / 8
