@@ -11,10 +11,14 @@ Arrays = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Differences up to `absolute` + `relative` · |right| count as rounding."""
+    """Differences up to `absolute` + `relative` · |right| count as rounding.
+
+    With `of_largest` also such a share of the largest number in the same array.
+    """
 
     relative: float
     absolute: float
+    of_largest: float = 0.0
 
 
 TOLERANCES = {
@@ -24,6 +28,11 @@ TOLERANCES = {
     "bfloat16": Tolerance(3e-2, 1e-2),
 }
 """By the numbers that an answer computes with; whole numbers are compared as float64."""
+
+
+ROUNDED = Tolerance(1e-6, 1e-8, of_largest=1e-6)
+"""Of double-precision results where something on the way was in single precision: eight times the
+step from 1 to the next such number."""
 
 
 def tolerance_of(*values: Arrays) -> Tolerance:
@@ -64,6 +73,11 @@ def _is_number(array: np.ndarray) -> bool:
 def _different(mine: np.ndarray, right: np.ndarray, tolerance: Tolerance) -> np.ndarray:
     a, b = mine.astype(np.float64), right.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
-        close = np.abs(a - b) <= tolerance.absolute + tolerance.relative * np.abs(b)
+        allowed = tolerance.absolute + tolerance.of_largest * _largest(b)
+        close = np.abs(a - b) <= allowed + tolerance.relative * np.abs(b)
         close &= np.isfinite(b)  # everything is within infinity times something
     return ~(close | (a == b) | (np.isnan(a) & np.isnan(b)))
+
+
+def _largest(array: np.ndarray) -> float:
+    return float(np.abs(array[np.isfinite(array)]).max(initial=0.0))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from clearformer.checking.agreement import Tolerance, agree, different
+from clearformer.checking.agreement import Tolerance, agree, different, same
 from clearformer.checking.differences import largest, smallest
 from clearformer.checking.exercise import Case, Exercise
 from clearformer.checking.probe import Probe
@@ -29,7 +29,13 @@ def clues(
     said += [_unused(exercise, probes, cases, tolerance)]
     case = smallest(probes, cases, tolerance)
     if case:
-        said += [_factor(case), _transposed(case), _rows(case, tolerance), largest(case, tolerance)]
+        said += [
+            _axes(case, tolerance),
+            _factor(case),
+            _transposed(case),
+            _rows(case, tolerance),
+            largest(case, tolerance),
+        ]
     unknown = UNKNOWN.about(singles=looked_at[0], pairs=looked_at[1])
     return [Finding(unknown), *(Finding(words) for words in said if words)][:5]
 
@@ -72,6 +78,24 @@ def _pair(case: Case) -> tuple[np.ndarray, np.ndarray] | None:
         if mine is None or mine.dtype.kind not in "fiub" or np.array_equal(mine, right):
             continue
         return mine.astype(float), np.asarray(right, float)
+    return None
+
+
+def _axes(case: Case, tolerance: Tolerance) -> Words | None:
+    """The right numbers with an axis of length 1 too many or too few."""
+    for name, right in case.right.items():
+        mine = case.mine.get(name)
+        if mine is None or mine.shape == right.shape or mine.size != right.size:
+            continue
+        if mine.squeeze().shape == right.squeeze().shape and same(
+            mine.reshape(right.shape), right, tolerance
+        ):
+            return Words(
+                "the numbers are right; only an axis of length 1 is too many or too few: "
+                f"{mine.shape}, expected {right.shape}.",
+                f"数は合っていますが、長さ 1 の軸に過不足があります: {mine.shape}、"
+                f"正しくは {right.shape}。",
+            )
     return None
 
 

@@ -57,11 +57,21 @@ def largest(case: Case, tolerance: Tolerance) -> Words | None:
         place = np.unravel_index(int(np.nanargmax(np.where(np.isnan(gap), np.inf, gap))), gap.shape)
         at = ", ".join(str(int(index)) for index in place)
         label = f"{name}[{at}]" if at else name
+        came, expected = _told_apart(mine[place], right[place])
         return Words(
-            f"{label} is {mine[place]:.4g}, expected {right[place]:.4g}.",
-            f"{label} は {mine[place]:.4g}、正しくは {right[place]:.4g} です。",
+            f"{label} is {came}, expected {expected}.",
+            f"{label} は {came}、正しくは {expected} です。",
         )
     return None
+
+
+def _told_apart(mine: float, right: float) -> tuple[str, str]:
+    """Both numbers with as many digits as show that they differ."""
+    for digits in range(4, 17):
+        came, expected = f"{mine:.{digits}g}", f"{right:.{digits}g}"
+        if came != expected:
+            break
+    return came, expected
 
 
 def _what(wrong: Sequence[Case]) -> Words:

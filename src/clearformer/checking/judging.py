@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from clearformer.checking.agreement import Tolerance, tolerance_of
+from clearformer.checking.agreement import ROUNDED, TOLERANCES, Tolerance, tolerance_of
 from clearformer.checking.beside import beside
 from clearformer.checking.clues import clues
 from clearformer.checking.contract import broken_contract, could_not_run
@@ -18,6 +18,10 @@ from clearformer.checking.verdict import Finding, Verdict
 from clearformer.checking.words import Words
 
 BATCHED = Words("batch axes in front", "先頭にバッチの軸があるとき")
+SINGLE_PRECISION = Words(
+    "right to about six digits only: part of it is computed in single precision (float32)",
+    "合っているのは約 6 桁までです。一部が単精度 (float32) で計算されています",
+)
 
 
 def judge(exercise: Exercise, record: Record, probes: Sequence[Probe]) -> Verdict:
@@ -28,11 +32,17 @@ def judge(exercise: Exercise, record: Record, probes: Sequence[Probe]) -> Verdic
         record: what happened when the answer was tried.
         probes: exactly as they were called.
     """
-    verdict = _judged(exercise, record, probes)
-    if verdict.kind == "wrong" and not any(each.mistake for each in verdict.findings):
-        beside_them = [_stress_if_batched(each) for each in probes]
-        if beside_them != list(probes):
-            return _judged(exercise, record, beside_them)
+    tolerance = _tolerance(record, probes)
+    verdict = _judged(exercise, record, probes, tolerance)
+    if verdict.kind != "wrong" or any(each.mistake for each in verdict.findings):
+        return verdict
+    if tolerance == TOLERANCES["float64"]:
+        rounded = _judged(exercise, record, probes, ROUNDED)
+        if rounded.status == 0:
+            return replace(rounded, beside=[Finding(SINGLE_PRECISION), *rounded.beside])
+    beside_them = [_stress_if_batched(each) for each in probes]
+    if beside_them != list(probes):
+        return _judged(exercise, record, beside_them, tolerance)
     return verdict
 
 
@@ -42,13 +52,14 @@ def _stress_if_batched(probe: Probe) -> Probe:
     return replace(probe, role="stress", says=BATCHED) if hard else probe
 
 
-def _judged(exercise: Exercise, record: Record, probes: Sequence[Probe]) -> Verdict:
+def _judged(
+    exercise: Exercise, record: Record, probes: Sequence[Probe], tolerance: Tolerance
+) -> Verdict:
     """The verdict by all main probes."""
     failed = could_not_run(exercise, record, probes)
     if failed:
         return failed
     versions = Versions(exercise, record.style.library)
-    tolerance = _tolerance(record, probes)
 
     def is_right(some: Sequence[Probe]) -> bool:
         tried = _tried(record, _main(some), tolerance)

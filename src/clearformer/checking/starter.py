@@ -22,7 +22,7 @@ def starter(exercise: Exercise, language: str = "en") -> str:
 def page(exercise: Exercise, language: str = "en") -> str:
     """The task, the signature, other accepted conventions, and what to type next."""
     title = f"{exercise.name}   {exercise.title.to(language)}"
-    also = [f"  ~ {each.says.to(language)}" for each in exercise.variants]
+    also = list(dict.fromkeys(f"  ~ {each.says.to(language)}" for each in exercise.variants))
     accepted = Words("Also right:", "次も正解です:").to(language)
     file = f"{exercise.name}.py"
     start = START.to(language).format(line=f"clearformer check {exercise.name} --start {file}")

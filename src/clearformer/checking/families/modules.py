@@ -15,6 +15,19 @@ _TOKENS = ("block_size", "context_length", "context_size", "seq_len", "max_len",
 _HEADS = ("n_head", "num_heads", "nhead", "heads", "h", "H")
 _STATE = ("n_hidden", "hidden", "d_hidden", "units", "n", "state_size")
 
+_FIRST = ("fc1", "linear1", "w1", "up", "c_fc", "fc_1", "lin1", "l1", "layer1", "up_proj", "fc_in")
+_SECOND = (
+    "fc2", "linear2", "w2", "down", "c_proj", "fc_2", "lin2", "l2", "layer2", "down_proj", "fc_out",
+)  # fmt: skip
+_OF_INPUT = ("i2h", "x2h", "w_x", "w_ih", "weight_ih", "w_xh", "input", "ih", "xh")
+_OF_STATE = ("h2h", "w_h", "w_hh", "weight_hh", "hidden", "hh")
+
+
+def _biases(*layers: str) -> tuple[str, ...]:
+    """Of layers with these names; of two that are added, one holds the bias of both."""
+    return tuple(f"{name}.bias" for name in layers)
+
+
 QUERY = Held(("query", "q", "to_q", "q_proj", "w_query", "q_linear", "fc_q", "query_proj"))
 KEY = Held(("key", "k", "to_k", "k_proj", "w_key", "k_linear", "fc_k", "key_proj"))
 VALUE = Held(("value", "v", "to_v", "v_proj", "w_value", "v_linear", "fc_v", "value_proj"))
@@ -130,12 +143,10 @@ FEED_FORWARD = ModuleForm(
         "d_hidden": ("d_ff", "ff_dim", "hidden", "inner_dim", "d_inner"),
     },
     held={
-        "W_1": Held(("fc1", "linear1", "w1", "up", "c_fc", "fc_1", "lin1", "l1")),
-        "b_1": Held(("fc1.bias", "linear1.bias", "up.bias", "c_fc.bias", "lin1.bias", "l1.bias")),
-        "W_2": Held(("fc2", "linear2", "w2", "down", "c_proj", "fc_2", "lin2", "l2")),
-        "b_2": Held(
-            ("fc2.bias", "linear2.bias", "down.bias", "c_proj.bias", "lin2.bias", "l2.bias")
-        ),
+        "W_1": Held(_FIRST),
+        "b_1": Held(_biases("W_1", *_FIRST)),
+        "W_2": Held(_SECOND),
+        "b_2": Held(_biases("W_2", *_SECOND)),
     },
 )
 """`FeedForward(d_model, d_hidden)(x)`: feed_forward(x, W_1, b_1, W_2, b_2)."""
@@ -151,9 +162,9 @@ RNN = ModuleForm(
         "d_hidden": ("hidden_size", *_STATE),
     },
     held={
-        "W_xh": Held(("i2h", "x2h", "w_x", "w_ih", "input", "ih", "xh")),
-        "W_hh": Held(("h2h", "w_h", "hidden", "hh")),
-        "b": Held(("i2h.bias", "x2h.bias", "xh.bias", "ih.bias", "b_h")),
+        "W_xh": Held(_OF_INPUT),
+        "W_hh": Held(_OF_STATE),
+        "b": Held(("b_h", "bias_ih", *_biases("W_xh", *_OF_INPUT))),
     },
 )
 """`RNN(d_in, d_hidden)(X, h0)`: rnn_forward(X, h0, W_xh, W_hh, b)."""
@@ -169,9 +180,9 @@ LSTM = ModuleForm(
         "d_hidden": ("hidden_size", *_STATE),
     },
     held={
-        "W": Held(("w_x", "w_ih", "weight_ih", "x2h", "i2h", "ih", "xh")),
-        "U": Held(("w_h", "w_hh", "weight_hh", "h2h", "hh")),
-        "b": Held(("bias_ih", "x2h.bias", "i2h.bias", "ih.bias", "xh.bias", "W.bias")),
+        "W": Held(_OF_INPUT),
+        "U": Held(_OF_STATE),
+        "b": Held(("bias_ih", *_biases("W", *_OF_INPUT))),
     },
 )
 """`LSTMStep(d_in, d_hidden)(x, h, c)`: lstm_step(x, h, c, W, U, b)."""

@@ -30,9 +30,24 @@ def _rows_lowered(scores: Any, axis: int | None) -> Any:
     return shares(np.exp(scores - scores.max(-1, keepdims=True)), axis)
 
 
-def _without_keepdims(scores: Any) -> Any:
+def _unkept_sum(scores: Any) -> Any:
     raised = np.exp(scores - scores.max(-1, keepdims=True))
     return raised / raised.sum(-1)
+
+
+def _unkept_sum_unlowered(scores: Any) -> Any:
+    """Nothing subtracted, or one maximum for all, which comes to the same."""
+    raised = np.exp(scores - scores.max())
+    return raised / raised.sum(-1)
+
+
+def _unkept_both(scores: Any) -> Any:
+    raised = np.exp(scores - scores.max(-1))
+    return raised / raised.sum(-1)
+
+
+def _unkept_max(scores: Any) -> Any:
+    return shares(np.exp(scores - scores.max(-1)))
 
 
 def _with_floor(scores: Any) -> Any:
@@ -58,6 +73,19 @@ def sums(cases: Mapping[str, Case]) -> Words | None:
 ROWS = Words(
     "each row is one distribution: its shares must add up to 1.",
     "各行は 1 つの確率分布で、和は 1 でなければなりません。",
+)
+
+UNKEPT_SUM = Words(
+    "keepdims is missing: each column is divided by another row's sum",
+    "keepdims がないため、各列が別の行の和で割られています",
+)
+UNKEPT_BOTH = Words(
+    "keepdims is missing: maximum and sum of each row are laid on a column",
+    "keepdims がないため、各行の最大値と和が列に適用されています",
+)
+UNKEPT_MAX = Words(
+    "keepdims is missing at the maximum: each column is lowered by another row's maximum",
+    "最大値に keepdims がないため、各列から別の行の最大値が引かれています",
 )
 
 SOFTMAXING = (
@@ -101,26 +129,31 @@ SOFTMAXING = (
         )
         for step in _over((None,))
     ),
-    Mistake(
-        "softmax-keepdims",
-        {"weights": _without_keepdims},
-        found=Words(
-            "keepdims is missing: each column is divided by another row's sum",
-            "keepdims がないため、各列が別の行の和で割られています",
-        ),
-        why=Words(
-            "on square tables, as attention has, this is silent; on others it crashes.",
-            "注意機構のような正方形の表では気づかれず、それ以外では止まります。",
-        ),
-        ask=Words(
-            "what shape has your sum, and against which axis is it laid?",
-            "和の形は何で、どの軸に沿って並べられますか。",
-        ),
-        fix=Words(
-            "keep the summed axis: keepdims=True.",
-            "和を取った軸を keepdims=True で残してください。",
-        ),
-        code="e / e.sum(axis=-1, keepdims=True)",
+    *(
+        Mistake(
+            "softmax-keepdims",
+            {"weights": step},
+            found=found,
+            why=Words(
+                "on square tables, as attention has, this is silent; on others it crashes.",
+                "注意機構のような正方形の表では気づかれず、それ以外では止まります。",
+            ),
+            ask=Words(
+                "what shape have your sum and your maximum, and against which axis are they laid?",
+                "和や最大値の形は何で、どの軸に沿って並べられますか。",
+            ),
+            fix=Words(
+                "keep the axis of maximum and sum: keepdims=True.",
+                "最大値と和の軸を keepdims=True で残してください。",
+            ),
+            code="e = np.exp(x - x.max(axis=-1, keepdims=True)); e / e.sum(axis=-1, keepdims=True)",
+        )
+        for step, found in (
+            (_unkept_sum, UNKEPT_SUM),
+            (_unkept_sum_unlowered, UNKEPT_SUM),
+            (_unkept_both, UNKEPT_BOTH),
+            (_unkept_max, UNKEPT_MAX),
+        )
     ),
     Mistake(
         "softmax-bracket",

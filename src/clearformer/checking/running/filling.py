@@ -21,7 +21,7 @@ class DoesNotFitError(Exception):
 
 
 def fill(module: Any, form: ModuleForm, given: Given) -> Any:
-    """The module, its parameters filled from `given`; what is a bias and not held becomes zero.
+    """The module, its parameters filled from `given`; a bias that nothing is left for becomes zero.
 
     Raises:
         DoesNotFitError: a parameter is of unknown use or of another shape.
@@ -31,13 +31,18 @@ def fill(module: Any, form: ModuleForm, given: Given) -> Any:
     values = {name: _value(name, held, given) for name, held in form.held.items()}
     slots = [_Slot.of(module, name) for name, _ in module.named_parameters()]
     blocks = _by_name(slots, form)
-    blocks.update(_by_shape([each for each in slots if each.name not in blocks], blocks, values))
+    for find in (_by_shape, _by_place):
+        left = [each for each in slots if each.name not in blocks]
+        blocks.update(find(left, blocks, values))
+    taken = {argument for block in blocks.values() for argument in block.arguments}
+    unplaced = {value.shape for name, value in values.items() if name not in taken}
     with torch.no_grad():
         for slot in slots:
             if slot.name in blocks:
                 content = slot.turned(blocks[slot.name].content(values))
             else:
-                content = np.zeros(slot.shape) if _is_bias(slot.name) else None
+                spare = _is_bias(slot.name) and slot.shape not in unplaced
+                content = np.zeros(slot.shape) if spare else None
             if content is None:
                 raise DoesNotFitError(_unknown(module, slot, values))
             parameter = module.get_parameter(slot.name)
@@ -153,6 +158,33 @@ def _by_shape(
         if sum(name == other for other, _ in fits) == 1
         and sum(argument == other for _, other in fits) == 1
     }
+
+
+def _by_place(
+    slots: Sequence[_Slot], known: Mapping[str, _Block], values: Mapping[str, np.ndarray]
+) -> dict[str, _Block]:
+    """Layers of one list hold the arguments in their order, where there are equally many.
+
+    As `linears` of the Annotated Transformer does: for query, key, value and output.
+    """
+    taken = {argument for block in known.values() for argument in block.arguments}
+    found: dict[str, _Block] = {}
+    for axes in (1, 2):
+        arguments = [each for each in values if each not in taken and values[each].ndim == axes]
+        listed = [each for each in slots if _is_bias(each.name) == (axes == 1)]
+        pairs = list(zip(listed, arguments, strict=False))
+        if (
+            len(listed) == len(arguments)
+            and _in_one_list(listed)
+            and all(slot.turned(values[argument]) is not None for slot, argument in pairs)
+        ):
+            found.update({slot.name: _Block((argument,)) for slot, argument in pairs})
+    return found
+
+
+def _in_one_list(slots: Sequence[_Slot]) -> bool:
+    names = {re.sub(r"\d+", "#", each.name) for each in slots}
+    return len(names) == 1 and "#" in names.pop()
 
 
 def _is_bias(name: str) -> bool:
