@@ -32,6 +32,9 @@ def judge(exercise: Exercise, record: Record, probes: Sequence[Probe]) -> Verdic
         record: what happened when the answer was tried.
         probes: exactly as they were called.
     """
+    failed = could_not_run(exercise, record, probes)
+    if failed:
+        return failed
     tolerance = _tolerance(record, probes)
     verdict = _judged(exercise, record, probes, tolerance)
     if verdict.kind != "wrong" or any(each.mistake for each in verdict.findings):
@@ -56,9 +59,6 @@ def _judged(
     exercise: Exercise, record: Record, probes: Sequence[Probe], tolerance: Tolerance
 ) -> Verdict:
     """The verdict by all main probes."""
-    failed = could_not_run(exercise, record, probes)
-    if failed:
-        return failed
     versions = Versions(exercise, record.style.library)
 
     def is_right(some: Sequence[Probe]) -> bool:

@@ -1,7 +1,9 @@
 """What a record says of an answer, whichever way it is called."""
 
 import functools
+import importlib
 import random
+import sys
 import threading
 import warnings
 
@@ -300,7 +302,7 @@ def test_a_loop_in_python_ends_by_itself_in_any_thread(main):
         thread = threading.Thread(target=spin)
         thread.start()
         thread.join(60)
-    assert ended
+    assert ended and ended[0].DONE
 
 
 @pytest.mark.parametrize(
@@ -346,3 +348,23 @@ def test_a_parameter_with_a_default_has_many_names(rest):
     names = {"attention": attention}
     exec(f"def f(q, w, e, r, {rest}): return attention(None, q, w, e, r, {name})", names)
     assert_right(try_here(names["f"], ATTENTION), ATTENTION)
+
+
+@pytest.mark.parametrize("main", [True, False])
+def test_what_is_being_imported_when_time_is_up_may_come_to_its_end(main, tmp_path, monkeypatch):
+    (tmp_path / "loads_slowly.py").write_text("import time\ntime.sleep(0.3)\nDONE = True\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def load():
+        with limit(0.1):
+            ended.append(importlib.import_module("loads_slowly"))
+
+    ended = []
+    monkeypatch.delitem(sys.modules, "loads_slowly", raising=False)
+    if main:
+        load()
+    else:
+        thread = threading.Thread(target=load)
+        thread.start()
+        thread.join()
+    assert ended and ended[0].DONE

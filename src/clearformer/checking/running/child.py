@@ -19,6 +19,7 @@ from clearformer.checking.catalogue import find
 from clearformer.checking.exercise import Exercise
 from clearformer.checking.probe import Probe
 from clearformer.checking.record import Failure, Record, Style
+from clearformer.checking.running.clock import LOADING
 from clearformer.checking.running.importing import LONGEST_IMPORT, Search, imported
 from clearformer.checking.running.job import Job, Step
 from clearformer.checking.running.luck import seed
@@ -57,6 +58,7 @@ class _Work:
 
     def __post_init__(self) -> None:
         self.process = os.getpid()
+        self.called = bool(self.job.without)
 
     def do(self) -> None:
         """Sends the record, or what is wrong with the exercise."""
@@ -95,7 +97,9 @@ class _Work:
         return Record(name, self.job.file, Style(), {}, failure)
 
     def _call(self, probe: Probe, seconds: float) -> None:
-        self._begin(probe.name, seconds)
+        """A call; the first may take longer, for what it imports."""
+        self._begin(probe.name, seconds + (0.0 if self.called else LOADING))
+        self.called = True
 
     def _begin(self, probe: str, seconds: float) -> None:
         """Tells the parent what comes next, and ends this process if it never does."""

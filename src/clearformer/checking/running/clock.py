@@ -5,14 +5,19 @@ What never comes back to Python (a loop in C, a lock) only ends with its process
 
 import ctypes
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from types import FrameType
 
 AGAIN = 0.05
 """Seconds after which it is raised again where the code caught it and went on."""
+
+LOADING = 6.0
+"""Seconds more for a call that is importing when its time is up, as PyTorch does within its
+optimizers; an import that is broken off leaves modules that are half there."""
 
 
 class TookTooLongError(BaseException):
@@ -32,15 +37,24 @@ def limit(seconds: float | None) -> Iterator[None]:
             yield
 
 
-def _ring(*_: Any) -> None:
-    raise TookTooLongError
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextmanager
 def _by_signal(seconds: float) -> Iterator[None]:
     """With the alarm of the operating system, which also ends a sleep."""
     began = time.monotonic()
-    before = signal.signal(signal.SIGALRM, _ring)
+
+    def ring(_: int, frame: FrameType | None) -> None:
+        if time.monotonic() > began + seconds + LOADING or not _is_importing(frame):
+            raise TookTooLongError
+
+    before = signal.signal(signal.SIGALRM, ring)
     left, interval = signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
     try:
         yield
@@ -57,12 +71,14 @@ def _by_thread(seconds: float) -> Iterator[None]:
     """From another thread, where there is no alarm or this is not the main thread."""
     here = threading.get_ident()
     over, lock = threading.Event(), threading.Lock()
+    latest = time.monotonic() + seconds + LOADING
 
     def watch() -> None:
         wait = seconds
         while not over.wait(wait):
             with lock:
-                if not over.is_set():
+                loading = _is_importing(sys._current_frames().get(here))
+                if not over.is_set() and (time.monotonic() > latest or not loading):
                     _throw(here, TookTooLongError)
             wait = AGAIN
 
