@@ -39,7 +39,9 @@ FLAGS = {
         *("--run", "--embed", "--heads", "--projections", "--causal", "--no-causal", "--layer"),
         *("--head", "--seed", "--edit", "--json"),
     ),
-    "check": ("--hint", "--show", "--watch", "--list", "--start", "--language", "--json"),
+    "check": (
+        *("--hint", "--show", "--watch", "--list", "--start", "--path", "--language", "--json"),
+    ),
     "words": (
         *("--near", "--analogy", "--map", "--out", "--embed", "--window", "--seed", "--engine"),
         "--json",

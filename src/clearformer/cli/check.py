@@ -28,6 +28,12 @@ LOOK_EVERY = 0.1
     "--start", type=click.Path(path_type=Path), metavar="FILE", help="Write a file to start from."
 )
 @click.option(
+    "--path",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="All of a Transformer, one exercise after another.",
+)
+@click.option(
     "--language",
     type=click.Choice(["en", "ja"]),
     default="en",
@@ -43,6 +49,7 @@ def check(
     watch: bool,
     as_list: bool,
     start: Path | None,
+    path: Path | None,
     language: str,
     as_json: bool,
 ) -> int:
@@ -57,39 +64,49 @@ def check(
       clearformer check softmax --start mine.py        a file to start from
       clearformer check softmax mine.py                judge it
       clearformer check softmax mine.py --hint 2       and say how to mend it
+      clearformer check --path transformer             all of one, step by step
 
     Exit status: 0 right, 1 wrong, 2 could not run.
     """
     if as_list:
         return _list(language, as_json)
+    options: dict[str, Any] = {"language": language, "hint": hint or 0}
+    if path:
+        if exercise or start or watch:
+            raise click.UsageError("--path chooses the exercise and the file; leave out the others")
+        from clearformer.cli.check_path import walk
+
+        return walk(path, show, options, as_json)
     if exercise is None:
         raise click.UsageError("which exercise? clearformer check --list shows them")
     if file is None:
         return _introduce(exercise, start, language, as_json)
     if start:
         raise click.UsageError("--start writes a new file; leave out the one to judge")
-    path, function = _parted(file)
-    options: dict[str, Any] = {"function": function, "language": language, "hint": hint or 0}
+    answer, function = _parted(file)
+    options["function"] = function
     if watch:
         if as_json:
             raise click.UsageError("--watch is for a person; leave out --json")
-        _watch(exercise, path, show, options)
-    found = _judged(exercise, path, options)
+        _watch(exercise, answer, show, options)
+    found = judged(exercise, answer, options)
     if as_json:
         show_json(found.to_json())
     else:
-        _show(found, show)
+        show_verdict(found, show)
     return found.judged.status
 
 
-def _judged(exercise: str, path: Path, options: dict[str, Any]) -> "Check":
+def judged(exercise: str, path: Path, options: dict[str, Any]) -> "Check":
+    """The verdict on a file."""
     from clearformer.checking.check import check_file
 
     with PASSING.during(f"judging {path.name}"):
         return check_file(path, exercise, **options)
 
 
-def _show(found: "Check", show: bool) -> None:
+def show_verdict(found: "Check", show: bool) -> None:
+    """Prints the verdict, and the smallest failing input if that is to be shown."""
     from clearformer.checking.rendering import lines_of
 
     show_lines(lines_of(found.judged, found.language, found.hint))
@@ -141,7 +158,7 @@ def _introduce(exercise: str, start: Path | None, language: str, as_json: bool) 
 
     chosen = find(exercise)
     if start:
-        _write_new(start, starter(chosen, language))
+        write_new(start, starter(chosen, language))
     if as_json:
         task = chosen.task.to(language)
         document = {"exercise": chosen.name, "signature": chosen.signature, "task": task}
@@ -153,7 +170,12 @@ def _introduce(exercise: str, start: Path | None, language: str, as_json: bool) 
     return 0
 
 
-def _write_new(path: Path, text: str) -> None:
+def write_new(path: Path, text: str) -> None:
+    """Writes a file that is not there yet.
+
+    Raises:
+        UsageError: it is there, or cannot be written.
+    """
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
@@ -184,7 +206,7 @@ def _watch(exercise: str, path: Path, show: bool, options: dict[str, Any]) -> No
                 before = now
                 if on_terminal():
                     click.clear()
-                _show(_judged(exercise, path, {**options, "process": ready}), show)
+                show_verdict(judged(exercise, path, {**options, "process": ready}), show)
                 ready = prepared(path)
             time.sleep(LOOK_EVERY)
     finally:
