@@ -6,10 +6,12 @@ A comment on the line before a block says what a test does with it:
     <!-- run, output differs -->      run it; what it prints differs from time to time
     <!-- run with --steps 20 -->      the same, with these flags added to make it short
     <!-- run, exit status 2 -->       run it; it must end with this status
+    <!-- run, saved as model.py -->   run it as this file, which later blocks can import
 
 `<!-- needs PyTorch -->` on a page skips it where PyTorch is not installed.
 Blocks of a page run in order in one folder, which holds `my-text.txt`, and also `runs/my-text`
-where the page says `<!-- begins with runs/my-text -->`. A `…` in what is shown stands for anything.
+where the page says `<!-- begins with runs/my-text -->`, and answers to the exercises where it says
+`<!-- begins with the answers of the tutorial -->`. A `…` in what is shown stands for anything.
 Pages in Japanese (PAGE.ja.md) mark none: a test holds their blocks equal to those of PAGE.md.
 """
 
@@ -28,13 +30,15 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 BEGINS_WITH_RUN = "<!-- begins with runs/my-text -->"
+BEGINS_WITH_ANSWERS = "<!-- begins with the answers of the tutorial -->"
 NEEDS_TORCH = "<!-- needs PyTorch -->"
 
 _BLOCK = re.compile(
     r"(?:^<!-- (?P<marker>[^\n]*) -->\n)?^```(?P<language>\w+)\n(?P<body>.*?)^```$", re.M | re.S
 )
 _RUN = re.compile(
-    r"run(?:, exit status (?P<status>\d+))?(?P<differs>, output differs)?(?: with (?P<flags>.*))?"
+    r"run(?:, exit status (?P<status>\d+))?(?:, saved as (?P<file>\w+\.py))?"
+    r"(?P<differs>, output differs)?(?: with (?P<flags>.*))?"
 )
 
 
@@ -80,7 +84,10 @@ def run_block(block: Block, folder: Path) -> None:
     status, flags = int(how["status"] or 0), shlex.split(how["flags"] or "")
     compares = not (how["differs"] or flags)
     if block.language == "python":
-        _require(block, run_python(["-c", block.body], folder), status, "")
+        if how["file"]:
+            (folder / how["file"]).write_text(block.body, "utf-8")
+        done = run_python([how["file"]] if how["file"] else ["-c", block.body], folder)
+        _require(block, done, status, "")
         return
     if block.language != "console":
         raise AssertionError(f"{block}: only console and python blocks can be run")

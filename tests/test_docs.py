@@ -13,6 +13,7 @@ import clearformer as cf
 from clearformer import errors
 from clearformer.cli.main import COMMANDS
 from documents import (
+    BEGINS_WITH_ANSWERS,
     BEGINS_WITH_RUN,
     NEEDS_TORCH,
     PAGES,
@@ -31,6 +32,7 @@ When the rain stops, the garden smells of mint, and someone opens the window.
 JA = ".ja.md"
 JAPANESE = [page for page in PAGES if page.name.endswith(JA)]
 
+ANSWERS = ROOT / "tests" / "tutorial" / "answers"
 REFERENCE = ROOT / "docs" / "reference"
 
 
@@ -57,6 +59,8 @@ def test_what_a_page_shows_runs(page, tmp_path, request):
     (tmp_path / "my-text.txt").write_text(LINES * 60, "utf-8")
     if BEGINS_WITH_RUN in page.read_text("utf-8"):
         shutil.copytree(request.getfixturevalue("small_run"), tmp_path / "runs" / "my-text")
+    if BEGINS_WITH_ANSWERS in page.read_text("utf-8"):
+        shutil.copytree(ANSWERS, tmp_path, dirs_exist_ok=True)
     for block in filter(is_run, blocks_of(page)):
         run_block(block, tmp_path)
 

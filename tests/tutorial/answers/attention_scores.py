@@ -1,0 +1,2 @@
+def attention_scores(Q, K):
+    return Q @ K.swapaxes(-1, -2)
