@@ -17,9 +17,9 @@ def right(step: Any, x: Any, W_1: Any, b_1: Any, W_2: Any, b_2: Any) -> Any:
     return step.activated_last(step.second_shift(step.down(step.activated(hidden), W_2), b_2))
 
 
-def _given(seed: int, T: int, d: int, hidden: int) -> dict[str, Any]:
+def _given(seed: int, T: int, d: int, hidden: int, size: float = 1.0) -> dict[str, Any]:
     return {
-        "x": normal(seed, T, d),
+        "x": normal(seed, T, d, scale=size),
         "W_1": normal(seed + 1, d, hidden, scale=0.6),
         "b_1": normal(seed + 2, hidden, scale=0.5),
         "W_2": normal(seed + 3, hidden, d, scale=0.5),
@@ -28,12 +28,13 @@ def _given(seed: int, T: int, d: int, hidden: int) -> dict[str, Any]:
 
 
 def probes() -> Sequence[Probe]:
-    """Hidden layers wider than the model, as wide, and narrower."""
+    """Hidden layers wider than the model, as wide, and narrower; numbers beyond 6 in one."""
     return (
         Probe("4 tokens", _given(161, 4, 3, 7)),
         Probe("5 tokens", _given(171, 5, 6, 8)),
         Probe("square", _given(181, 4, 4, 4)),
         Probe("narrow", _given(191, 3, 6, 5)),
+        Probe("large numbers", _given(196, 5, 4, 6, 8.0)),
     )
 
 

@@ -22,6 +22,7 @@ def probes() -> Sequence[Probe]:
         Probe("−4 to 4", {"x": np.arange(-4, 4.25, 0.25)}),
         Probe("3 rows of 4", {"x": normal(151, 3, 4, scale=1.5)}),
         Probe("a batch", {"x": normal(152, 2, 3, 5, scale=2.0)}),
+        Probe("beyond 6", {"x": np.array([-9.0, -7.0, 6.5, 8.0, 20.0])}),
         Probe("near 0", {"x": np.array([-0.2, -0.05, 0.0, 0.1, 0.3])}),
         Probe(
             "large x",

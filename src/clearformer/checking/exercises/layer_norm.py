@@ -44,7 +44,8 @@ def _affine(seed: int, d: int) -> dict[str, Any]:
 
 
 def probes() -> Sequence[Probe]:
-    """Narrow rows, where n and n - 1 differ; one row that hardly varies; gamma, beta not 1, 0."""
+    """Narrow rows, where n and n - 1 differ; rows that hardly vary; gamma, beta not 1, 0."""
+    uneven = normal(121, 4, 3) * [[1.0], [0.05], [1.0], [0.5]]
     return (
         Probe(
             SHOWN, {"x": normal(111, 3, 5, scale=2.0) + 3, "gamma": np.ones(5), "beta": np.zeros(5)}
@@ -52,7 +53,7 @@ def probes() -> Sequence[Probe]:
         Probe("4 rows of 6", {"x": normal(112, 4, 6) - 1, **_affine(113, 6)}),
         Probe("5 rows of 5", {"x": normal(115, 5, 5, scale=3.0), **_affine(116, 5)}),
         Probe("rows that hardly vary", {"x": normal_rows(118, 3, 4), **_affine(119, 4)}),
-        Probe("eps of 0.1", {"x": normal(121, 4, 3), **_affine(122, 3), "eps": 0.1}),
+        Probe("eps of 0.1", {"x": uneven, **_affine(122, 3), "eps": 0.1}),
         Probe("a batch", {"x": normal(124, 3, 4, 7), **_affine(125, 7)}, batched=True),
     )
 

@@ -99,7 +99,7 @@ def _other_base(cases: Mapping[str, Case]) -> Mapping[str, Step] | None:
         return None
     angle = np.arctan2(mine[1, 3], mine[1, 2]) - np.arctan2(x[1, 3], x[1, 2])
     angle = (angle + np.pi) % (2 * np.pi) - np.pi
-    return {"base": partial(_constant, float(angle**-4.0))} if angle > 0 else None
+    return {"base": partial(_constant, float(angle**-4.0))} if 0 < angle < 0.9 else None
 
 
 RELATIVE = Words(

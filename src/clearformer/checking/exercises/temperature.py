@@ -31,6 +31,7 @@ def probes() -> Sequence[Probe]:
         _of("T = 2", normal(2, 7, scale=1.5), 2.0),
         _of("T = 1", normal(3, 4, scale=1.5), 1.0),
         _of("T = 0.7, all below 0", normal(4, 6) - 5, 0.7),
+        _of("T = 0.2", normal(7, 4, scale=0.5), 0.2),
         _of("T = 3", normal(5, 8, scale=2), 3.0),
         _of("T = 0", normal(6, 5), 0.0, role="stress", says=Words("T = 0", "T = 0")),
         _of(

@@ -65,7 +65,7 @@ def _read_off(cases: Mapping[str, Case]) -> Mapping[str, Step] | None:
     decisive = [case for case in cases.values() if case.probe.role == "main"]
     found = (_tables(decisive, rate) for rate in RATES)
     tables = next((each for each in found if each is not None), None)
-    if tables is None or not _any(tables):
+    if tables is None or not _by_chance(tables):
         return None
     return {"dropped": partial(_look_up, tables)}
 
@@ -86,9 +86,16 @@ def _tables(cases: Sequence[Case], rate: float) -> list[tuple[Any, Any]] | None:
     return tables
 
 
-def _any(tables: list[tuple[Any, Any]]) -> bool:
-    """Whether a score that may be seen was dropped at all."""
-    return any(bool(((after == 0) & (before != 0)).any()) for before, after in tables)
+def _by_chance(tables: list[tuple[Any, Any]]) -> bool:
+    """Whether scores were dropped, and not just all of one sign, as a ReLU does."""
+    kept, dropped = set(), set()
+    for before, after in tables:
+        seen = np.isfinite(before)
+        seen &= seen.sum(-1, keepdims=True) > 1  # the weight of a single one is 1 in any case
+        gone = after == 0
+        kept |= set(np.sign(before[seen & ~gone]))
+        dropped |= set(np.sign(before[seen & gone]))
+    return bool(kept & dropped)
 
 
 def _look_up(tables: list[tuple[Any, Any]], scores: Any) -> Any:
