@@ -66,8 +66,8 @@ def _unused(
         return None
     names = ", ".join(unused)
     return Words(
-        f"your output never uses {names}: other numbers there give the same result.",
-        f"{names} が使われていません。別の数を入れても結果が変わりません。",
+        f"with other numbers in {names} your output stays as it was.",
+        f"{names} に別の数を入れても、出力が変わりません。",
     )
 
 
@@ -106,18 +106,22 @@ def _factor(case: Case) -> Words | None:
         return None
     mine, right = pair
     solid = np.abs(right) > 1e-9
-    if not solid.any() or not np.isfinite(mine).all():
+    if not solid.any() or not np.isfinite(mine).all() or np.abs(mine[~solid]).max(initial=0) > 1e-6:
         return None
     ratio = np.divide(mine, right, where=solid, out=np.full(mine.shape, np.nan))
-    if np.allclose(ratio[solid], ratio[solid][0], 1e-5) and not np.isclose(ratio[solid][0], 1):
-        value = f"{ratio[solid][0]:.4g}"
+    factors = ratio[solid]
+    if np.allclose(factors, 0) or np.allclose(factors, 1, 5e-3):
+        return None  # nothing left, or too near to see in three digits
+    if np.allclose(factors, factors[0], 1e-5):
+        value = f"{factors[0]:.4g}"
         return Words(
             f"every number is {value} times what it should be.",
             f"どの数も正しい値の {value} 倍です。",
         )
     if mine.ndim < 2:
         return None
-    lows, highs = np.nanmin(ratio, -1).ravel(), np.nanmax(ratio, -1).ravel()
+    rows = ratio[solid.any(-1)]
+    lows, highs = np.nanmin(rows, -1), np.nanmax(rows, -1)
     if not np.allclose(lows, highs, 1e-5):
         return None
     shown = ", ".join(f"{value:.3g}" for value in lows[:5])

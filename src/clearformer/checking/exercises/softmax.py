@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.checking.exercise import Exercise, Mistake
-from clearformer.checking.families.softmaxing import SOFTMAXING, softmax
+from clearformer.checking.families.softmaxing import ROWS, SOFTMAXING, softmax
 from clearformer.checking.probe import Probe, normal, whole
 from clearformer.checking.words import Words
 
@@ -69,6 +69,22 @@ TRUNCATED = Mistake(
     beside=True,
 )
 
+BY_NUMBER = Mistake(
+    "softmax-axis0",
+    {"weights": lambda x: softmax(x, 1 if x.ndim > 1 else 0)},
+    Words(
+        "softmax taken over axis 1, which is the last one only without a batch",
+        "axis 1 で softmax を取っています。バッチがあると最後の軸ではありません",
+    ),
+    ROWS,
+    Words(
+        "which number has the last axis where there is a batch?",
+        "バッチがあるとき、最後の軸は何番目ですか。",
+    ),
+    Words("count axes from the end: axis=-1.", "軸を後ろから数えてください: axis=-1。"),
+    "e / e.sum(axis=-1, keepdims=True)",
+)
+
 EXERCISE = Exercise(
     name="softmax",
     title=Words("Softmax", "ソフトマックス"),
@@ -83,5 +99,5 @@ EXERCISE = Exercise(
     right=right,
     steps={"weights": softmax},
     probes=probes,
-    mistakes=(*SOFTMAXING, TRUNCATED),
+    mistakes=(*SOFTMAXING, BY_NUMBER, TRUNCATED),
 )
