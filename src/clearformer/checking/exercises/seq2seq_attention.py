@@ -14,8 +14,9 @@ from clearformer.checking.words import Words
 
 def right(step: Any, dec_h: Any, enc_H: Any) -> Any:
     """weights = softmax(enc_H · dec_h); context = Σ weights · enc_H."""
-    weights = step.weights(step.scaled(step.scores(dec_h, enc_H), dec_h))
-    return step.context(weights, enc_H, dec_h), step.shown(weights)
+    table = step.scaled(step.scores(dec_h, enc_H), dec_h)
+    weights = step.weights(table)
+    return step.context(weights, enc_H, dec_h), step.shown(weights, table)
 
 
 def scores(dec_h: Any, enc_H: Any) -> Any:
@@ -95,6 +96,15 @@ OVER_BATCH = Mistake(
     "weights = softmax(scores, axis=-1)",
 )
 
+SCALED = Variant(
+    "attn-scaled",
+    {"scaled": lambda scores, dec_h: scores / np.sqrt(dec_h.shape[-1])},
+    Words(
+        "scores are divided by √hidden, as in Transformers; Luong's are not",
+        "Transformer のように √hidden で割っています。Luong の形では割りません",
+    ),
+)
+
 EXERCISE = Exercise(
     name="seq2seq_attention",
     title=Words("Attention in seq2seq", "seq2seq の注意"),
@@ -115,20 +125,11 @@ EXERCISE = Exercise(
         "scaled": lambda scores, dec_h: scores,
         "weights": softmax,
         "context": context,
-        "shown": lambda weights: weights,
+        "shown": lambda weights, scores: weights,
     },
     probes=probes,
     batched=("dec_h", "enc_H"),
-    variants=(
-        Variant(
-            "attn-scaled",
-            {"scaled": lambda scores, dec_h: scores / np.sqrt(dec_h.shape[-1])},
-            Words(
-                "scores are divided by √hidden, as in Transformers; Luong's are not",
-                "Transformer のように √hidden で割っています。Luong の形では割りません",
-            ),
-        ),
-    ),
+    variants=(SCALED,),
     mistakes=(
         *WEIGHING,
         OVER_BATCH,
@@ -152,7 +153,13 @@ EXERCISE = Exercise(
         ),
         _slip(
             "attn-scores-shown",
-            {"shown": np.log},
+            {"shown": lambda weights, scores: scores},
+            "the scores are returned in place of the weights",
+            "重みではなくスコアを返しています",
+        ),
+        _slip(
+            "attn-log-weights",
+            {"shown": lambda weights, scores: np.log(weights)},
             "logarithms of the weights are returned",
             "重みの対数を返しています",
         ),
@@ -169,7 +176,7 @@ EXERCISE = Exercise(
             "文脈にデコーダの状態を足しています。それは後の段階です",
         ),
         _slip(
-            "attn-not-normalised-context",
+            "attn-context-mean",
             {"context": lambda weights, enc_H, dec_h: enc_H.mean(-2)},
             "the context is the plain mean: the weights are not used",
             "文脈が単なる平均で、重みが使われていません",
