@@ -102,16 +102,31 @@ ONLY_ABOVE = Words(
     "multiply only where the norm is above max_norm.",
     "ノルムが max_norm を超えたときだけ掛けてください。",
 )
+BY_RATIO = Words(
+    "where the norm is above max_norm, multiply by max_norm / norm.",
+    "ノルムが max_norm を超えたら、max_norm / norm を掛けてください。",
+)
 SCALE = "scale = min(1, max_norm / norm)"
-BY_HAND = Words("what is the norm of [3, 4]?", "[3, 4] のノルムはいくつですか。")
+BY_HAND = Words(
+    "what is the norm of the arrays [3] and [4] together?",
+    "2 つの配列 [3] と [4] を合わせたノルムはいくつですか。",
+)
+ABOVE = Words(
+    "with max_norm = 2, what norm is left of one of 10?",
+    "max_norm = 2 のとき、ノルム 10 の勾配のノルムはいくつになりますか。",
+)
 
 
 def _norm(key: str, step: Any, found: Words) -> Mistake:
     return Mistake(key, {"norm": step}, found, DIRECTION, BY_HAND, ONE_NORM, LINE, _norms)
 
 
-def _factor(key: str, step: Any, found: Words, why: Words = UNCHANGED) -> Mistake:
-    return Mistake(key, {"factor": step}, found, why, BELOW, ONLY_ABOVE, SCALE, _norms)
+def _below(key: str, step: Any, found: Words) -> Mistake:
+    return Mistake(key, {"factor": step}, found, UNCHANGED, BELOW, ONLY_ABOVE, SCALE, _norms)
+
+
+def _above(key: str, step: Any, found: Words) -> Mistake:
+    return Mistake(key, {"factor": step}, found, DIRECTION, ABOVE, BY_RATIO, SCALE, _norms)
 
 
 def _clipped(key: str, step: Any, found: Words) -> Mistake:
@@ -157,7 +172,7 @@ EXERCISE = Exercise(
                 "ノルムではなく、要素ごとに ±max_norm に切り詰めています",
             ),
         ),
-        _factor(
+        _below(
             "clip-always",
             lambda total, max_norm: max_norm / total,
             Words(
@@ -165,31 +180,28 @@ EXERCISE = Exercise(
                 "上限より小さい勾配まで max_norm に引き伸ばしています",
             ),
         ),
-        _factor(
+        _above(
             "clip-never",
             lambda total, max_norm: 1.0,
             Words("nothing is clipped", "何も切り詰めていません"),
-            DIRECTION,
         ),
-        _factor(
+        _above(
             "clip-to-1",
             lambda total, max_norm: 1 / total if total > max_norm else 1.0,
             Words(
                 "divided by the norm without max_norm: the result always has norm 1",
                 "max_norm を掛けずにノルムで割っており、結果のノルムが常に 1 です",
             ),
-            DIRECTION,
         ),
-        _factor(
+        _above(
             "clip-upside-down",
             lambda total, max_norm: total / max_norm if total > max_norm else 1.0,
             Words(
                 "the factor is upside down: large gradients become larger",
                 "倍率が逆数で、大きい勾配がさらに大きくなります",
             ),
-            DIRECTION,
         ),
-        _factor(
+        _below(
             "clip-below",
             lambda total, max_norm: max_norm / total if total < max_norm else 1.0,
             Words(

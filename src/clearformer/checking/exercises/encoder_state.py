@@ -28,15 +28,22 @@ def probes() -> Sequence[Probe]:
     )
 
 
-def _slip(key: str, step: Step, en: str, ja: str) -> Mistake:
+BEHIND = Words(
+    "behind its end a sentence's state has read padding.",
+    "文末より後の状態は、パディングまで読んだ後の状態です。",
+)
+BEFORE = Words(
+    "the decoder would never hear of the words that come after it.",
+    "それより後の語が、デコーダに伝わりません。",
+)
+
+
+def _slip(key: str, step: Step, en: str, ja: str, why: Words = BEHIND) -> Mistake:
     return Mistake(
         key,
         {"taken": step},
         Words(en, ja),
-        Words(
-            "behind its end a sentence's state has read padding.",
-            "文末より後の状態は詰め物を読んだ後の状態です。",
-        ),
+        why,
         Words(
             "at which place does the last word of sentence b stand?",
             "文 b の最後の語はどこにありますか。",
@@ -60,8 +67,8 @@ EXERCISE = Exercise(
         "A recurrent encoder has read a batch of padded sentences. Give the decoder the state\n"
         "after the last real word of each. H: (B, S, hidden), all states; lengths: whole\n"
         "numbers (B,), each from 1 to S. Returns: (B, hidden).",
-        "再帰エンコーダが詰め物のある文のバッチを読みました。各文の最後の語を読んだ直後の状態を\n"
-        "デコーダに渡します。H: (B, S, hidden) すべての状態、lengths: 整数 (B,)、1 から S。\n"
+        "再帰エンコーダが、パディングのある文のバッチを読みました。各文の最後の語を読んだ直後の\n"
+        "状態をデコーダに渡します。H: (B, S, hidden) すべての状態、lengths: 整数 (B,)、1 から S。\n"
         "返り値: (B, hidden)。",
     ),
     right=right,
@@ -72,31 +79,33 @@ EXERCISE = Exercise(
             "enc-last-is-pad",
             lambda H, lengths: H[:, -1],
             "the state at the end of the padding is taken",
-            "詰め物の最後の状態を取っています",
+            "パディングの最後の状態を取っています",
         ),
         _slip(
             "enc-length-off-by-one",
             lambda H, lengths: _at(H, np.minimum(lengths, H.shape[1] - 1)),
             "one place too far: the state after the first padding",
-            "1 つ先です。詰め物を 1 つ読んだ後の状態です",
+            "1 つ先です。パディングを 1 つ読んだ後の状態です",
         ),
         _slip(
             "enc-before-last",
             lambda H, lengths: _at(H, np.maximum(lengths - 2, 0)),
             "one place too early: the last word is not read yet",
             "1 つ手前です。最後の語をまだ読んでいません",
+            BEFORE,
         ),
         _slip(
             "enc-first-state",
             lambda H, lengths: H[:, 0],
             "the state after the first word is taken",
             "最初の語の後の状態を取っています",
+            BEFORE,
         ),
         _slip(
             "enc-mean",
             lambda H, lengths: H.mean(1),
             "the mean of all states, padding included",
-            "詰め物も含めた全状態の平均です",
+            "パディングも含めた全状態の平均です",
         ),
         _slip(
             "enc-longest",

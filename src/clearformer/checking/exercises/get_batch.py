@@ -79,12 +79,27 @@ ONE_ON = Words(
 LINE = "y = np.stack([data[s + 1 : s + 1 + block_size] for s in starts])"
 
 
-def _mistake(key: str, change: Mapping[str, Any], found: Words) -> Mistake:
-    return Mistake(key, change, found, NEXT, WHICH, ONE_ON, LINE, _row)
+BEGINS = Words(
+    "which token is x[0, 0], and which is x[1, 0]?",
+    "x[0, 0] はどの語ですか。x[1, 0] は。",
+)
+FROM_START = Words(
+    "row b is data from starts[b] on, block_size ids of it.",
+    "行 b は data の starts[b] から block_size 個です。",
+)
+PLACES = Words(
+    "windows from anywhere in the text make every batch different.",
+    "文のあちこちから窓を取ると、バッチごとに内容が変わります。",
+)
+INPUTS = "x = np.stack([data[s : s + block_size] for s in starts])"
 
 
 def _targets(key: str, step: Any, found: Words) -> Mistake:
-    return _mistake(key, {"targets": step}, found)
+    return Mistake(key, {"targets": step}, found, NEXT, WHICH, ONE_ON, LINE, _row)
+
+
+def _windows(key: str, change: Mapping[str, Any], found: Words, why: Words) -> Mistake:
+    return Mistake(key, change, found, why, BEGINS, FROM_START, INPUTS, _row)
 
 
 EXERCISE = Exercise(
@@ -163,39 +178,56 @@ EXERCISE = Exercise(
                 "各窓の最後の正解が、次の語ではなく 0 になっています",
             ),
         ),
-        _mistake(
+        Mistake(
             "xy-swapped",
             {"both": lambda x, y: (y, x)},
             Words("x and y are exchanged", "x と y が逆です"),
+            NEXT,
+            WHICH,
+            Words(
+                "return what is given first, then the targets.", "入力、正解の順に返してください。"
+            ),
+            "return x, y",
+            _row,
         ),
-        _mistake(
+        _windows(
             "window-one-short",
             {"length": lambda block_size: block_size - 1},
             Words(
                 "windows are one token short: block_size + 1 ids are needed for both",
                 "窓が 1 つ短くなっています (両方で block_size + 1 個の番号が要ります)",
             ),
+            Words(
+                "a model made for block_size tokens is never trained at its last place.",
+                "block_size 語用のモデルが、最後の位置で学習されません。",
+            ),
         ),
-        _mistake(
+        _windows(
             "batch-transposed",
             {"both": lambda x, y: (x.T, y.T)},
             Words("rows and columns are exchanged: (T, B)", "行と列が逆です: (T, B)"),
+            Words(
+                "a row would then hold one token from each window.",
+                "1 行に、別々の窓の語が並んでしまいます。",
+            ),
         ),
-        _mistake(
+        _windows(
             "starts-times-block",
             {"begins": lambda starts, block_size: starts * block_size},
             Words(
                 "starts are multiplied by block_size; they are places in the text already",
                 "starts に block_size を掛けています (starts はすでに文中の位置です)",
             ),
+            PLACES,
         ),
-        _mistake(
+        _windows(
             "starts-ignored",
             {"begins": lambda starts, block_size: starts[0] + block_size * np.arange(len(starts))},
             Words(
                 "rows follow each other from the first start; the other starts are not used",
                 "最初の開始位置から続けて切っており、他の starts が使われていません",
             ),
+            PLACES,
         ),
     ),
     returns=("x", "y"),

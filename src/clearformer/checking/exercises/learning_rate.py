@@ -260,13 +260,16 @@ EXERCISE = Exercise(
             "lr-below-0",
             {"ended": falling},
             Words(
-                "after the end the rate is below 0: the weights go back up",
+                "after the end the rate is below 0: steps go up the loss",
                 "終わりの後で学習率が負になり、損失が増える向きに動きます",
             ),
-            SETTLE,
+            Words(
+                "what was learned is undone again, step by step.",
+                "学んだことが 1 ステップごとに失われます。",
+            ),
             Words("what does your code give after step total?", "total の後はいくつになりますか。"),
             Words("give 0 from step total on.", "step ≥ total では 0 にしてください。"),
-            "max(0, …)",
+            "peak * max(0, total - step) / (total - warmup)",
         ),
     ),
     variants=(

@@ -113,8 +113,33 @@ FORMULA = Words(
 CODE = "c = f * c + i * g; h = o * np.tanh(c)"
 
 
-def _slip(key: str, change: Mapping[str, Step], en: str, ja: str, **more: Any) -> Mistake:
-    return Mistake(key, change, Words(en, ja), GATED, PARTS, FORMULA, CODE, **more)
+SPLIT = "i, f, g, o = np.split(x @ W + h @ U + b, 4, axis=-1)"
+
+
+def _slip(key: str, change: Mapping[str, Step], en: str, ja: str) -> Mistake:
+    return Mistake(key, change, Words(en, ja), GATED, PARTS, FORMULA, CODE)
+
+
+def _total(key: str, step: Step, en: str, ja: str) -> Mistake:
+    """Something is missing in what goes into the gates."""
+    return Mistake(
+        key,
+        {"total": step},
+        Words(en, ja),
+        Words(
+            "each gate weighs input and state by itself, from a level of its own.",
+            "どのゲートも、入力と状態を自分の重みと自分のバイアスで見ます。",
+        ),
+        Words(
+            "if one number of U or of b changes, which gates change?",
+            "U や b の数を 1 つ変えると、どのゲートが変わりますか。",
+        ),
+        Words(
+            "use all of x W + h U + b, and cut it into four.",
+            "x W + h U + b の全体を使い、4 つに分けてください。",
+        ),
+        SPLIT,
+    )
 
 
 EXERCISE = Exercise(
@@ -170,7 +195,7 @@ EXERCISE = Exercise(
             ),
             Words("in which order do the four parts stand?", "4 つの部分はどの順に並びますか。"),
             Words("read the columns as i, f, g, o.", "列を i, f, g, o の順に読んでください。"),
-            "i, f, g, o = np.split(x @ W + h @ U + b, 4, axis=-1)",
+            SPLIT,
             _said_order,
             fit=_order,
         ),
@@ -189,8 +214,8 @@ EXERCISE = Exercise(
         _slip(
             "lstm-candidate-sigmoid",
             {"candidate": sigmoid},
-            "g is a sigmoid; it must be tanh, or the cell can never fall",
-            "g がシグモイドです。tanh でないとセルが減りません",
+            "g is a sigmoid; it must be tanh, or nothing below 0 is ever added to the cell",
+            "g がシグモイドです。tanh でないとセルに負の値を足せません",
         ),
         _slip(
             "lstm-gates-tanh",
@@ -198,15 +223,15 @@ EXERCISE = Exercise(
             "the gates are tanh; they must be sigmoids, between 0 and 1",
             "ゲートが tanh です。0 と 1 の間のシグモイドにします",
         ),
-        _slip(
+        _total(
             "lstm-bias-copied",
-            {"total": lambda x, h, W, U, b: x @ W + h @ U + np.tile(b[: len(b) // 4], 4)},
+            lambda x, h, W, U, b: x @ W + h @ U + np.tile(b[: len(b) // 4], 4),
             "the bias of the first gate is used for all four",
             "1 つ目のゲートのバイアスを 4 つすべてに使っています",
         ),
-        _slip(
+        _total(
             "lstm-no-bias",
-            {"total": lambda x, h, W, U, b: x @ W + h @ U},
+            lambda x, h, W, U, b: x @ W + h @ U,
             "b is never used",
             "b が使われていません",
         ),
@@ -234,9 +259,9 @@ EXERCISE = Exercise(
             "the old cell is returned: nothing is remembered",
             "古いセルを返しており、何も記憶されません",
         ),
-        _slip(
+        _total(
             "lstm-no-state",
-            {"total": lambda x, h, W, U, b: x @ W + b},
+            lambda x, h, W, U, b: x @ W + b,
             "h and U are never used",
             "h と U が使われていません",
         ),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from clearformer.checking.exercise import Exercise, Variant
-from clearformer.checking.families.adding_back import block_probes, slip, unit
+from clearformer.checking.families.adding_back import block_probes, slip, unit, unnormed
 from clearformer.checking.words import Words
 
 
@@ -34,7 +34,7 @@ EXERCISE = Exercise(
         "(x - mean) / √(variance + 1e-5). x: (T, d), any batch axes before; W_1, W_2: (d, d).\n"
         "Returns: (T, d).",
         "2017 年の論文と同じ 2 つの副層のブロック: h = norm(x + x W_1)、次に norm(h + h W_2)。\n"
-        "norm は伸縮のない層正規化 (x - 平均) / √(分散 + 1e-5) です。\n"
+        "norm は伸縮も移動もない層正規化 (x - 平均) / √(分散 + 1e-5) です。\n"
         "x: (T, d)、前にバッチの軸があっても可。W_1, W_2: (d, d)。返り値: (T, d)。",
     ),
     right=right,
@@ -118,24 +118,21 @@ EXERCISE = Exercise(
             AFTER,
             CODE,
         ),
-        slip(
-            "norm-missing",
+        unnormed(
             {"first_norm": lambda x, summed: summed, "second_norm": lambda h, summed: summed},
             "nothing is normalised",
             "正規化がありません",
             AFTER,
             CODE,
         ),
-        slip(
-            "norm-missing",
+        unnormed(
             {"second_norm": lambda h, summed: summed},
             "the second sum is not normalised",
             "2 つ目の和が正規化されていません",
             AFTER,
             CODE,
         ),
-        slip(
-            "norm-missing",
+        unnormed(
             {"first_norm": lambda x, summed: summed},
             "the first sum is not normalised",
             "1 つ目の和が正規化されていません",

@@ -3,7 +3,7 @@
 from typing import Any
 
 from clearformer.checking.exercise import Exercise, Variant
-from clearformer.checking.families.adding_back import block_probes, slip, unit
+from clearformer.checking.families.adding_back import block_probes, slip, unit, unnormed
 from clearformer.checking.words import Words
 
 
@@ -28,6 +28,7 @@ ADD = Words(
     "add each sub-layer's own input to its output.",
     "各副層の出力に、その副層自身の入力を足してください。",
 )
+NORM = Words("normalise what goes into each sub-layer.", "各副層への入力を正規化してください。")
 
 EXERCISE = Exercise(
     name="pre_norm_block",
@@ -38,7 +39,7 @@ EXERCISE = Exercise(
         "The products stand for attention and feed-forward. x: (T, d), any batch axes before;\n"
         "W_1, W_2: (d, d). Returns: (T, d).",
         "GPT-2 と同じ 2 つの副層のブロック: h = x + norm(x) W_1、次に h + norm(h) W_2。\n"
-        "norm は伸縮のない層正規化 (x - 平均) / √(分散 + 1e-5) です。\n"
+        "norm は伸縮も移動もない層正規化 (x - 平均) / √(分散 + 1e-5) です。\n"
         "積は注意とフィードフォワードの代わりです。x: (T, d)、前にバッチの軸があっても可。\n"
         "W_1, W_2: (d, d)。返り値: (T, d)。",
     ),
@@ -144,34 +145,25 @@ EXERCISE = Exercise(
             ADD,
             CODE,
         ),
-        slip(
-            "norm-missing",
+        unnormed(
             {"first_norm": lambda x: x, "second_norm": lambda h: h},
             "nothing is normalised",
             "正規化がありません",
-            Words(
-                "normalise what goes into each sub-layer.", "各副層への入力を正規化してください。"
-            ),
+            NORM,
             CODE,
         ),
-        slip(
-            "norm-missing",
+        unnormed(
             {"second_norm": lambda h: h},
             "the second sub-layer gets h without the norm",
             "2 つ目の副層に正規化していない h が入っています",
-            Words(
-                "normalise what goes into each sub-layer.", "各副層への入力を正規化してください。"
-            ),
+            NORM,
             CODE,
         ),
-        slip(
-            "norm-missing",
+        unnormed(
             {"first_norm": lambda x: x},
             "the first sub-layer gets x without the norm",
             "1 つ目の副層に正規化していない x が入っています",
-            Words(
-                "normalise what goes into each sub-layer.", "各副層への入力を正規化してください。"
-            ),
+            NORM,
             CODE,
         ),
     ),

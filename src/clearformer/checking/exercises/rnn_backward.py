@@ -93,10 +93,44 @@ BEND = Words(
 )
 
 
-def _slip(key: str, change: Mapping[str, Step], en: str, ja: str, fix: Words, code: str) -> Mistake:
-    return Mistake(key, change, Words(en, ja), THROUGH, WAYS, fix, code, _ratio)
+def _slip(
+    key: str,
+    change: Mapping[str, Step],
+    en: str,
+    ja: str,
+    fix: Words,
+    code: str,
+    *,
+    why: Words = THROUGH,
+    ask: Words = WAYS,
+) -> Mistake:
+    return Mistake(key, change, Words(en, ja), why, ask, fix, code, _ratio)
 
 
+def _bent(step: Step, en: str, ja: str) -> Mistake:
+    """The slope of tanh is another."""
+    return _slip(
+        "act-derivative",
+        {"bent_back": step},
+        en,
+        ja,
+        BEND,
+        BENT,
+        why=Words(
+            "where tanh is nearly flat, hardly any gradient comes through.",
+            "tanh がほぼ平らなところでは、勾配はほとんど通りません。",
+        ),
+        ask=Words(
+            "what is the slope of tanh, written with its result h?",
+            "tanh の傾きは、結果の h を使うとどう書けますか。",
+        ),
+    )
+
+
+MET = Words(
+    "which state was multiplied by W_hh at step t? And at step 0?",
+    "ステップ t で W_hh に掛かったのはどの状態ですか。ステップ 0 では。",
+)
 JOINED = "d_h = dH[t] + d_next"
 BENT = "d_sum = d_h * (1 - H[t] ** 2)"
 
@@ -149,45 +183,30 @@ EXERCISE = Exercise(
             SUM,
             "dW_hh += np.outer(h_before, d_sum)",
         ),
-        _slip(
-            "act-derivative",
-            {"bent_back": lambda d_h, h: d_h * h},
+        _bent(
+            lambda d_h, h: d_h * h,
             "h itself is used where the slope of tanh, 1 - h², is due",
             "tanh の傾き 1 - h² ではなく h そのものを掛けています",
-            BEND,
-            BENT,
         ),
-        _slip(
-            "act-derivative",
-            {"bent_back": lambda d_h, h: d_h},
+        _bent(
+            lambda d_h, h: d_h,
             "the slope of tanh is left out",
             "tanh の傾きが掛けられていません",
-            BEND,
-            BENT,
         ),
-        _slip(
-            "act-derivative",
-            {"bent_back": lambda d_h, h: d_h * (1 - h)},
+        _bent(
+            lambda d_h, h: d_h * (1 - h),
             "1 - h, expected 1 - h²",
             "1 - h です。1 - h² にします",
-            BEND,
-            BENT,
         ),
-        _slip(
-            "act-derivative",
-            {"bent_back": lambda d_h, h: d_h * h * (1 - h)},
+        _bent(
+            lambda d_h, h: d_h * h * (1 - h),
             "h (1 - h) is the slope of a sigmoid; that of tanh is 1 - h²",
             "h (1 - h) はシグモイドの傾きです。tanh は 1 - h² です",
-            BEND,
-            BENT,
         ),
-        _slip(
-            "act-derivative",
-            {"bent_back": lambda d_h, h: d_h * (1 - np.tanh(h) ** 2)},
+        _bent(
+            lambda d_h, h: d_h * (1 - np.tanh(h) ** 2),
             "tanh is taken once more: h already is its result",
             "tanh を二重に取っています。h はすでに tanh の結果です",
-            BEND,
-            BENT,
         ),
         _slip(
             "proj-transposed",
@@ -199,6 +218,10 @@ EXERCISE = Exercise(
                 "勾配は W_hh の転置を通って戻ります。",
             ),
             "d_next = d_sum @ W_hh.T",
+            ask=Words(
+                "which axis of W_hh belongs to the state before, which to the sum?",
+                "W_hh のどの軸が前の状態、どの軸が和のものですか。",
+            ),
         ),
         _slip(
             "bptt-wrong-state",
@@ -210,6 +233,7 @@ EXERCISE = Exercise(
                 "W_hh に掛かったのは h_{t-1} です。前の状態を使ってください。",
             ),
             "dW_hh += np.outer(h_before, d_sum)",
+            ask=MET,
         ),
         _slip(
             "bptt-no-h0",
@@ -218,6 +242,7 @@ EXERCISE = Exercise(
             "dW_hh に h0 が入っていません",
             Words("the state before step 0 is h0.", "ステップ 0 の前の状態は h0 です。"),
             "h_before = H[t - 1] if t else h0",
+            ask=MET,
         ),
         _slip(
             "bptt-mean",

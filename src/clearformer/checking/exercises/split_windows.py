@@ -95,8 +95,15 @@ TEXT_FIRST = Words(
 SPLIT = "train, test = windows(data[:border]), windows(data[border:])"
 
 
-def _mistake(key: str, change: Mapping[str, Any], found: Words) -> Mistake:
-    return Mistake(key, change, found, SEEN, SHARE, TEXT_FIRST, SPLIT, _shared)
+def _mistake(
+    key: str,
+    change: Mapping[str, Any],
+    found: Words,
+    why: Words = SEEN,
+    ask: Words = SHARE,
+    fix: Words = TEXT_FIRST,
+) -> Mistake:
+    return Mistake(key, change, found, why, ask, fix, SPLIT, _shared)
 
 
 def _windows(key: str, step: Any, found: Words) -> Mistake:
@@ -128,7 +135,7 @@ EXERCISE = Exercise(
         "each part is cut into all its windows, every one beginning one token further.\n"
         "data: (n,), ids. block_size: tokens in a window, T. fraction: between 0 and 1.\n"
         "Returns: (train, test) of shape (number of windows, T).",
-        "文を学習用と評価用の窓に分けます。どの語も両方に入ってはいけません。\n"
+        "文を学習用と評価用の窓に分けます。同じ場所の語が両方に入ってはいけません。\n"
         "最初の int(fraction · n) 語が学習用、残りが評価用です。\n"
         "それぞれを、1 語ずつずらしたすべての窓に切ります。\n"
         "data: (n,)、番号。block_size: 窓の長さ T。fraction: 0 から 1。\n"
@@ -171,6 +178,12 @@ EXERCISE = Exercise(
             "split-swapped",
             {"both": lambda train, test: (test, train)},
             Words("training and test windows are exchanged", "学習用と評価用が逆です"),
+            Words(
+                "a model would learn from the small part and be judged by the large one.",
+                "少ないほうで学習し、多いほうで評価することになります。",
+            ),
+            Words("which part is returned first?", "最初に返すのはどちらですか。"),
+            Words("return the training part first.", "学習用を先に返してください。"),
         ),
         _windows(
             "last-window-missing",

@@ -53,11 +53,15 @@ ASK = Words(
 FIX = Words(
     "give <sos> and y; ask for y and <eos>.", "<sos> と y を渡し、y と <eos> を当てさせてください。"
 )
-CODE = "inputs, targets = [sos, *y], [*y, eos]"
+CODE = "inputs, targets = [sos_id, *y], [*y, eos_id]"
+ALONE = Words(
+    "alone, the decoder starts from <sos>, goes on from each word, and stops at <eos>.",
+    "自力で書くとき、デコーダは <sos> から始め、1 語ずつ続け、<eos> で止まります。",
+)
 
 
-def _slip(key: str, change: Mapping[str, Step], en: str, ja: str) -> Mistake:
-    return Mistake(key, change, Words(en, ja), COPY, ASK, FIX, CODE, _first)
+def _slip(key: str, change: Mapping[str, Step], en: str, ja: str, why: Words = ALONE) -> Mistake:
+    return Mistake(key, change, Words(en, ja), why, ASK, FIX, CODE, _first)
 
 
 EXERCISE = Exercise(
@@ -94,12 +98,14 @@ EXERCISE = Exercise(
             {"given": lambda y, sos, eos: between(y, eos)},
             "inputs and targets are the same: the decoder sees its own target",
             "入力と正解が同じです。デコーダが自分の正解を見ています",
+            COPY,
         ),
         _slip(
             "tf-not-shifted",
             {"given": lambda y, sos, eos: y, "wanted": lambda y, sos, eos: y},
             "y is both given and wanted: the decoder sees its own target",
             "y をそのまま渡して y を当てさせています。正解が見えています",
+            COPY,
         ),
         _slip(
             "tf-sos-in-target",

@@ -77,7 +77,7 @@ CUT = Words(
     "put −inf on all logits but the k largest, then take softmax.",
     "大きいほうから k 個以外の logits を −inf にし、softmax を取ってください。",
 )
-LINE = "softmax(np.where(logits >= np.sort(logits)[-k], logits, -np.inf))"
+LINE = "softmax(np.where(logits >= np.sort(logits)[-min(k, V)], logits, -np.inf))"
 
 
 def _mistake(key: str, change: Mapping[str, Any], found: Words, ask: Words = COUNT) -> Mistake:

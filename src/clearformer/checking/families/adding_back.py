@@ -37,8 +37,8 @@ def block_probes() -> tuple[Probe, ...]:
 
 
 FLOW = Words(
-    "x must pass a block unchanged beside its sub-layers, or deep models do not learn.",
-    "x は副層の横をそのまま通らなければ、深いモデルは学習できません。",
+    "x must get past each sub-layer beside it, or deep models do not learn.",
+    "x が各副層の横を通り抜けなければ、深いモデルは学習できません。",
 )
 ZERO = Words(
     "what does your block give where both sub-layers give 0?",
@@ -49,3 +49,22 @@ ZERO = Words(
 def slip(key: str, change: Mapping[str, Step], en: str, ja: str, fix: Words, code: str) -> Mistake:
     """A mistake of a block."""
     return Mistake(key, change, Words(en, ja), FLOW, ZERO, fix, code)
+
+
+def unnormed(change: Mapping[str, Step], en: str, ja: str, fix: Words, code: str) -> Mistake:
+    """A norm of a block is missing."""
+    return Mistake(
+        "norm-missing",
+        change,
+        Words(en, ja),
+        Words(
+            "without it the numbers grow from block to block, and training becomes unsteady.",
+            "これがないとブロックごとに数が大きくなり、学習が不安定になります。",
+        ),
+        Words(
+            "how large do the numbers become behind 20 of your blocks?",
+            "このブロックを 20 個重ねると、数はどのくらいの大きさになりますか。",
+        ),
+        fix,
+        code,
+    )

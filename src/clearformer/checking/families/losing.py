@@ -81,7 +81,7 @@ OWN = Words(
     "pick one number from each row: that of its own target.",
     "各行から、その行の正解の数だけを 1 つ取り出してください。",
 )
-PICK = "logp[np.arange(len(targets)), targets]"
+PICK = "-logp[np.arange(len(targets)), targets]"
 TARGET = Words(
     "only the probability of the token that really came is judged.",
     "実際に来た語の確率だけを評価します。",
