@@ -47,8 +47,24 @@ FIX = Words(
 CODE = "x + table[: x.shape[1]]"
 
 
-def _slip(key: str, change: Mapping[str, Step], en: str, ja: str) -> Mistake:
-    return Mistake(key, change, Words(en, ja), ORDER, ASK, FIX, CODE)
+ONLY_ADD = Words(
+    "leave x as it is and add the rows to it, nothing more.",
+    "x はそのままにし、行を足すだけにしてください。",
+)
+ZERO = Words(
+    "what comes out where the table is all zeros? And where x is?",
+    "表がすべて 0 なら何が出ますか。x がすべて 0 なら。",
+)
+
+
+def _slip(key: str, step: Step, en: str, ja: str) -> Mistake:
+    """Other rows are taken."""
+    return Mistake(key, {"rows": step}, Words(en, ja), ORDER, ASK, FIX, CODE)
+
+
+def _sum(key: str, change: Mapping[str, Step], en: str, ja: str) -> Mistake:
+    """It is no plain sum."""
+    return Mistake(key, change, Words(en, ja), ORDER, ZERO, ONLY_ADD, CODE)
 
 
 EXERCISE = Exercise(
@@ -70,53 +86,53 @@ EXERCISE = Exercise(
     mistakes=(
         _slip(
             "pe-batch-axis",
-            {"rows": by_sequence},
+            by_sequence,
             "the position was taken from the batch axis: all tokens of a sequence get one row",
             "位置をバッチの軸から取っています。系列内の全トークンが同じ行になります",
         ),
         _slip(
             "pe-index-not-slice",
-            {"rows": lambda table, x: table[min(x.shape[1], len(table) - 1)]},
+            lambda table, x: table[min(x.shape[1], len(table) - 1)],
             "row T alone was added to every token, instead of rows 0 to T-1",
             "0 から T-1 行目ではなく、T 行目だけを全トークンに足しています",
         ),
         _slip(
             "pe-index-not-slice",
-            {"rows": lambda table, x: table[x.shape[1] - 1]},
+            lambda table, x: table[x.shape[1] - 1],
             "the last row alone was added to every token",
             "最後の 1 行だけを全トークンに足しています",
         ),
         _slip(
             "pe-first-only",
-            {"rows": lambda table, x: table[0]},
+            lambda table, x: table[0],
             "row 0 was added to every token",
             "0 行目を全トークンに足しています",
         ),
         _slip(
             "pe-starts-at-1",
-            {"rows": lambda table, x: np.roll(table, -1, 0)[: x.shape[1]]},
+            lambda table, x: np.roll(table, -1, 0)[: x.shape[1]],
             "positions start at row 1; the first is row 0",
             "1 行目から始まっています。最初は 0 行目です",
         ),
         _slip(
             "pe-from-the-end",
-            {"rows": lambda table, x: table[-x.shape[1] :]},
+            lambda table, x: table[-x.shape[1] :],
             "the last T rows were added, not the first",
             "最初の T 行ではなく、最後の T 行を足しています",
         ),
-        _slip(
+        _sum(
             "pe-not-added",
             {"joined": lambda x, rows: x},
             "nothing was added",
             "何も足されていません",
         ),
-        _slip(
+        _sum(
             "pe-multiplied",
             {"joined": lambda x, rows: x * rows},
             "multiplied instead of added",
             "足さずに掛けています",
         ),
-        _slip(
+        _sum(
             "embed-scale",
             {"sized": lambda x: x * np.sqrt(x.shape[-1])},
             "x was multiplied by √d first; it comes as it is to be used",

@@ -129,7 +129,7 @@ EXERCISE = Exercise(
         "Compare each query with each key: the dot product of their rows, Q Kᵀ, not yet scaled.\n"
         "Q: (T, d), K: (S, d), with the same batch axes before them or none.\n"
         "Returns: (T, S); row t holds the scores of query t.",
-        "各クエリを各キーと比べます: 行どうしの内積 Q Kᵀ。まだ割りません。\n"
+        "各クエリを各キーと比べます: 行どうしの内積 Q Kᵀ。まだ √d では割りません。\n"
         "Q: (T, d)、K: (S, d)。前に同じバッチの軸があっても可。\n"
         "返り値: (T, S)。t 行目はクエリ t のスコアです。",
     ),

@@ -39,8 +39,8 @@ def probes() -> Sequence[Probe]:
 
 
 FLAT = Words(
-    "without a bend in between two layers are no more than one.",
-    "間に曲がりがなければ、2 つの層は 1 つの層と同じです。",
+    "without an activation in between, two layers are no more than one.",
+    "間に活性化がなければ、2 つの層は 1 つの層と同じです。",
 )
 ORDER = Words("in which order do layers and activation come?", "層と活性化はどの順に並びますか。")
 BEND = Words(
@@ -108,8 +108,8 @@ EXERCISE = Exercise(
             {"activated_last": gelu},
             Words("GELU is applied again at the end", "最後にもう一度 GELU をかけています"),
             Words(
-                "the stream would only ever be pushed upwards.",
-                "残差の流れが上にしか動かなくなります。",
+                "what the block adds to x would hardly ever be below 0.",
+                "ブロックが x に足す値がほとんど負にならなくなります。",
             ),
             ORDER,
             BEND,
@@ -143,7 +143,10 @@ EXERCISE = Exercise(
                 "b_1 is added after GELU instead of before",
                 "b_1 を GELU の前ではなく後で足しています",
             ),
-            Words("the bias decides where the bend lies.", "バイアスは曲がる場所を決めます。"),
+            Words(
+                "the bias decides where GELU sets in.",
+                "バイアスは GELU が効き始める場所を決めます。",
+            ),
             ORDER,
             ADD,
             CODE,

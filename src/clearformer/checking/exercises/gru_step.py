@@ -107,6 +107,17 @@ EXERCISE = Exercise(
                 "z が新しい状態を残す流儀の本もあります。ここでは z が古い状態を残します",
             ),
         ),
+        Variant(
+            "gru-after-and-swapped",
+            {
+                "remembered": lambda r, h, Un: r * (h @ Un),
+                "joined": lambda z, n, h: z * n + (1 - z) * h,
+            },
+            Words(
+                "the reset comes after the product and z keeps the new state; here it is the other way",
+                "リセットが積の後で、z が新しい状態を残します。ここではどちらも逆です",
+            ),
+        ),
     ),
     mistakes=(
         _slip(
@@ -116,8 +127,8 @@ EXERCISE = Exercise(
             "r が使われず、候補が古い状態をすべて見ています",
         ),
         _slip(
-            "gru-reset-whole-candidate",
-            {"remembered": lambda r, h, Un: r * h, "bent": np.tanh},
+            "gru-no-Un",
+            {"remembered": lambda r, h, Un: r * h},
             "Un is never used: r h is added as it is",
             "Un が使われず、r h がそのまま足されています",
         ),

@@ -85,7 +85,7 @@ def _pair(cases: Mapping[str, Case]) -> Words | None:
 
 
 FAR = Words(
-    "frequencies fall step by step from 1 to nearly 1/10000: near and far need different ones.",
+    "frequencies fall from 1 to nearly 1/10000: near and far places need different ones.",
     "周波数は 1 から約 1/10000 まで順に下がり、近い位置と遠い位置を別々に表します。",
 )
 FREQUENCY = Words(
@@ -98,10 +98,12 @@ BY_PAIR = Words(
 )
 CODE = "angles = positions / 10000 ** (np.arange(0, d_model, 2) / d_model)"
 
+PLACES = "positions = np.arange(n_positions)[:, None]"
+
 
 def _slip(key: str, change: Mapping[str, Step], en: str, ja: str, **more: Any) -> Mistake:
-    texts = {"why": FAR, "ask": FREQUENCY, "fix": BY_PAIR, **more}
-    return Mistake(key, change, Words(en, ja), code=CODE, **texts)
+    texts = {"why": FAR, "ask": FREQUENCY, "fix": BY_PAIR, "code": CODE, **more}
+    return Mistake(key, change, Words(en, ja), **texts)
 
 
 EXERCISE = Exercise(
@@ -132,6 +134,17 @@ EXERCISE = Exercise(
             Words(
                 "all sines, then all cosines: the same numbers in halves instead of side by side",
                 "sin を前半、cos を後半に並べています。数は同じで、交互でないだけです",
+            ),
+        ),
+        Variant(
+            "pe-tensor2tensor",
+            {
+                "exponent": lambda pairs, d_model: pairs / (d_model - 2),
+                "placed": lambda sine, cosine, n_positions: np.concatenate([sine, cosine], -1),
+            },
+            Words(
+                "in halves, and the last frequency is exactly 1/10000, as in Tensor2Tensor's code",
+                "前半が sin、後半が cos で、最後の周波数が 1/10000 です (Tensor2Tensor の流儀)",
             ),
         ),
     ),
@@ -196,6 +209,7 @@ EXERCISE = Exercise(
                 "最初の位置の sin と cos は何ですか。",
             ),
             fix=Words("count positions from 0.", "位置を 0 から数えてください。"),
+            code=PLACES,
         ),
         _slip(
             "pe-index-not-slice",
@@ -209,6 +223,7 @@ EXERCISE = Exercise(
             fix=Words(
                 "slice [:T] instead of indexing [T].", "[T] ではなく [:T] を取ってください。"
             ),
+            code=PLACES,
         ),
         _slip(
             "pe-index-not-slice",
@@ -220,6 +235,7 @@ EXERCISE = Exercise(
             ),
             ask=Words("do two of your rows differ?", "違う行はありますか。"),
             fix=Words("take one row for each position.", "位置ごとに 1 行を作ってください。"),
+            code=PLACES,
         ),
         _slip(
             "pe-sin-cos-swapped",
@@ -235,6 +251,7 @@ EXERCISE = Exercise(
                 "sin in columns 0, 2, …; cos in 1, 3, ….",
                 "列 0, 2, … に sin、1, 3, … に cos を置いてください。",
             ),
+            code="table[:, 0::2], table[:, 1::2] = np.sin(angles), np.cos(angles)",
         ),
         _slip(
             "pe-degrees",

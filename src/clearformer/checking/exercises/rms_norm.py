@@ -36,18 +36,23 @@ def probes() -> Sequence[Probe]:
     )
 
 
+CODE = "gamma * x / np.sqrt((x ** 2).mean(axis=-1, keepdims=True) + eps)"
+
+
 def _slip(key: str, change: Mapping[str, Step], en: str, ja: str, fix: Words) -> Mistake:
     return Mistake(
         key,
         change,
         Words(en, ja),
-        Words("each row comes out with mean square 1.", "どの行も 2 乗平均が 1 になります。"),
         Words(
-            "what is the mean square of a row of your output?",
-            "出力の 1 行の 2 乗平均はいくつですか。",
+            "before gamma each row has mean square 1.", "gamma の前ではどの行も 2 乗平均が 1 です。"
+        ),
+        Words(
+            "with gamma 1, what is the mean square of a row of your output?",
+            "gamma が 1 のとき、出力の 1 行の 2 乗平均はいくつですか。",
         ),
         fix,
-        "gamma * x / np.sqrt((x ** 2).mean(axis=-1, keepdims=True) + eps)",
+        CODE,
     )
 
 
@@ -137,12 +142,17 @@ EXERCISE = Exercise(
             )
             for axis in (0, -2, None)
         ),
-        _slip(
+        Mistake(
             "rms-no-gamma",
             {"gained": lambda normed, gamma: normed},
-            "gamma is never used",
-            "gamma が使われていません",
+            Words("gamma is never used", "gamma が使われていません"),
+            Words(
+                "gamma is learned; without it all features keep one size.",
+                "gamma は学習されます。ないとどの特徴も同じ大きさのままです。",
+            ),
+            Words("where does gamma appear in your code?", "gamma はコードのどこに出てきますか。"),
             Words("multiply by gamma at the end.", "最後に gamma を掛けてください。"),
+            CODE,
         ),
     ),
 )

@@ -74,8 +74,8 @@ PARTS = Words("which parts go into tanh?", "tanh の中に何が入りますか�
 
 
 def _slip(key: str, change: Mapping[str, Step], en: str, ja: str, **more: Any) -> Mistake:
-    texts = {"why": BOUND, "ask": PARTS, "fix": FORMULA, "evidence": _memory, **more}
-    return Mistake(key, change, Words(en, ja), code=CODE, **texts)
+    texts = {"why": BOUND, "ask": PARTS, "fix": FORMULA, "evidence": _memory, "code": CODE, **more}
+    return Mistake(key, change, Words(en, ja), **texts)
 
 
 EXERCISE = Exercise(
@@ -121,6 +121,7 @@ EXERCISE = Exercise(
             why=CARRY,
             ask=WHICH,
             fix=Words("start from h0.", "h0 から始めてください。"),
+            code="h = h0",
         ),
         _slip(
             "rnn-state-before",
@@ -130,6 +131,7 @@ EXERCISE = Exercise(
             why=CARRY,
             ask=WHICH,
             fix=Words("keep the state after the step.", "ステップ後の状態を残してください。"),
+            code="h = np.tanh(x @ W_xh + h @ W_hh + b); states.append(h)",
         ),
         _slip(
             "rnn-no-tanh",
@@ -187,6 +189,7 @@ EXERCISE = Exercise(
             ),
             ask=Words("which token is read first?", "最初に読むトークンはどれですか。"),
             fix=Words("read x_0 first.", "x_0 から読んでください。"),
+            code="for x in X:",
             evidence=None,
         ),
         _slip(
@@ -199,6 +202,7 @@ EXERCISE = Exercise(
                 "how many states belong to T tokens?", "T 個のトークンには状態がいくつありますか。"
             ),
             fix=Words("collect the state of each step.", "各ステップの状態を集めてください。"),
+            code="return np.stack(states)",
             evidence=None,
         ),
     ),

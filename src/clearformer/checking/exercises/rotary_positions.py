@@ -108,7 +108,7 @@ RELATIVE = Words(
 )
 ASK = Words(
     "which two columns are turned together, and by which angle?",
-    "どの 2 列を組にして、何度回しますか。",
+    "どの 2 列を組にして、どの角度だけ回しますか。",
 )
 FIX = Words(
     "turn column 2i with column 2i + 1, both by position / 10000^(2i/d).",
@@ -117,9 +117,18 @@ FIX = Words(
 CODE = "out[..., 0::2], out[..., 1::2] = a * cos - b * sin, a * sin + b * cos"
 
 
-def _slip(key: str, change: Mapping[str, Step], en: str, ja: str, **more: Any) -> Mistake:
-    given = {"evidence": _norms, **more}
-    return Mistake(key, change, Words(en, ja), RELATIVE, ASK, FIX, CODE, **given)
+ANGLE = "angles = positions[:, None] / 10000 ** (np.arange(0, d, 2) / d)"
+
+
+def _turn(key: str, step: Step, en: str, ja: str) -> Mistake:
+    """It is no turn, or of other columns."""
+    change = {"turned": step}
+    return Mistake(key, change, Words(en, ja), RELATIVE, ASK, FIX, CODE, _norms)
+
+
+def _angle(key: str, change: Mapping[str, Step], en: str, ja: str, **more: Any) -> Mistake:
+    """The angle is another."""
+    return Mistake(key, change, Words(en, ja), RELATIVE, ASK, FIX, ANGLE, **more)
 
 
 EXERCISE = Exercise(
@@ -130,7 +139,7 @@ EXERCISE = Exercise(
         "a point (a, b) that becomes (a cos - b sin, a sin + b cos) of position / 10000^(2i/d),\n"
         "i = 0 … d/2 - 1. x: (T, d), any batch axes before; positions: whole numbers (T,).\n"
         "Returns: the shape of x.",
-        "位置に応じて回します (Su ほか 2021)。列 2i と列 2i + 1 を点 (a, b) とし、\n"
+        "クエリやキーを位置に応じて回します (Su ほか 2021)。列 2i と 2i + 1 を点 (a, b) とし、\n"
         "角度 位置 / 10000^(2i/d) で (a cos - b sin, a sin + b cos) にします。i = 0 … d/2 - 1。\n"
         "x: (T, d)、前にバッチの軸があっても可。positions: 整数 (T,)。返り値: x と同じ形。",
     ),
@@ -155,70 +164,75 @@ EXERCISE = Exercise(
         ),
     ),
     mistakes=(
-        _slip(
+        _turn(
             "rope-pairing",
-            {"turned": mismatched},
+            mismatched,
             "frequencies are laid out for neighbours, but halves are turned",
             "周波数は隣どうし用の並びなのに、前半と後半を回しています",
         ),
-        _slip(
+        _turn(
             "rope-sign",
-            {"turned": no_minus},
+            no_minus,
             "the minus is missing: a cos + b sin is not a turn",
             "マイナスがありません。a cos + b sin は回転ではありません",
         ),
-        _slip(
+        Mistake(
             "rope-backwards",
             {"direction": lambda sine: -sine},
-            "turned the other way round (the sign of sin)",
-            "逆向きに回しています (sin の符号)",
-            evidence=None,
+            Words(
+                "turned the other way round (the sign of sin)", "逆向きに回しています (sin の符号)"
+            ),
+            Words(
+                "still only the distance counts, but weights trained elsewhere would not fit.",
+                "距離だけに依存する点は同じですが、他で学習した重みと合わなくなります。",
+            ),
+            Words(
+                "where does (1, 0) go when it is turned by a small angle?",
+                "(1, 0) を小さい角度だけ回すと、どこへ行きますか。",
+            ),
+            FIX,
+            CODE,
         ),
-        _slip(
+        _angle(
             "rope-exponent-halved",
             {"exponent": lambda pairs, d: pairs / d},
             "the exponent is i/d, expected 2i/d",
             "指数が i/d です。2i/d にします",
-            evidence=None,
         ),
-        _slip(
+        _angle(
             "rope-exponent-doubled",
             {"exponent": lambda pairs, d: 4 * pairs / d},
             "the exponent is 4i/d, expected 2i/d",
             "指数が 4i/d です。2i/d にします",
-            evidence=None,
         ),
-        _slip(
+        _angle(
             "rope-base",
             {"base": lambda: 1000.0},
             "another base than 10000",
             "底が 10000 ではありません",
             fit=_other_base,
-            evidence=None,
         ),
-        _slip(
+        _angle(
             "rope-starts-at-1",
             {"counted": lambda positions: positions + 1},
             "the first position is turned, too: positions start at 0",
             "最初の位置まで回しています。位置は 0 から始まります",
-            evidence=None,
         ),
-        _slip(
+        _angle(
             "cache-position",
             {"counted": lambda positions: np.arange(len(positions))},
             "positions counted from 0 again; the given ones are not used",
             "位置を 0 から数え直しており、渡された位置を使っていません",
-            evidence=None,
         ),
-        _slip(
+        _turn(
             "rope-one-of-two",
-            {"turned": first_only},
+            first_only,
             "only the first of each pair is turned",
             "組の 1 つ目の列だけを回しています",
         ),
-        _slip(
+        _turn(
             "rope-added",
-            {"turned": added},
+            added,
             "waves were added; rotary positions turn",
             "波を足しています。回します",
         ),

@@ -97,8 +97,8 @@ ACTIVATING = (
     _slip(
         "no-activation",
         lambda x: x,
-        "nothing bends: the output is x",
-        "曲げていません。出力が x のままです",
+        "there is no activation: the output is x",
+        "活性化がありません。出力が x のままです",
         ask=SHAPE,
         fix=PHI,
     ),

@@ -71,7 +71,7 @@ def _scale(key: str, step: Any, found: Words, ask: Words, fix: Words) -> Mistake
 
 
 HOW_MUCH = Words(
-    "by what is the product of two random vectors of width d_k typically large?",
+    "how large is the product of two random vectors of width d_k, typically?",
     "幅 d_k の乱数ベクトル 2 つの内積は、ふつうどのくらいの大きさですか。",
 )
 ONCE = Words(
