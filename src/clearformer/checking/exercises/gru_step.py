@@ -114,7 +114,7 @@ EXERCISE = Exercise(
                 "joined": lambda z, n, h: z * n + (1 - z) * h,
             },
             Words(
-                "the reset comes after the product and z keeps the new state; here it is the other way",
+                "the reset comes after the product, and z keeps the new state; here it is not so",
                 "リセットが積の後で、z が新しい状態を残します。ここではどちらも逆です",
             ),
         ),

@@ -45,7 +45,7 @@ FROM_VALUES = tuple(
         {"real": step},
         Words(
             "padding is guessed (0 or below), whatever pad_id is",
-            "pad_id を使わず、0 以下を詰め物とみなしています",
+            "pad_id を使わず、0 以下をパディングとみなしています",
         ),
         Words(
             "0 can be a real token, which would be hidden.",
@@ -64,11 +64,11 @@ MISTAKES = (
         {"real": lambda ids, pad_id: ids == pad_id},
         Words(
             "True stands at the padding; here True means a real token",
-            "詰め物が True になっています。ここでは True が本物の印です",
+            "パディングが True になっています。ここでは True が本物の印です",
         ),
         Words(
             "attention would look at the padding and at nothing else.",
-            "注意が詰め物だけを見ることになります。",
+            "注意がパディングだけを見ることになります。",
         ),
         Words("does True in your mask mean keep or hide?", "True は残す印ですか、隠す印ですか。"),
         Words("turn the comparison round.", "比べ方を逆にしてください。"),
@@ -80,11 +80,12 @@ MISTAKES = (
         {"real": lambda ids, pad_id: ids < pad_id},
         Words(
             "tokens with a larger id than pad_id count as padding, too",
-            "pad_id より大きい ID も詰め物になっています",
+            "pad_id より大きい ID もパディングになっています",
         ),
         Words("ids are names, not sizes.", "ID は名前であり、大小に意味はありません。"),
         Words(
-            "which ids are padding: one, or many?", "詰め物の ID は 1 つですか、いくつもですか。"
+            "which ids are padding: one, or many?",
+            "パディングの ID は 1 つですか、いくつもですか。",
         ),
         Words("compare for equality.", "等しいかどうかで比べてください。"),
         "mask = ids != pad_id",
@@ -95,13 +96,13 @@ MISTAKES = (
             {"real": step},
             Words(
                 "padding is taken to stand behind the text; here it stands in front, too",
-                "詰め物が後ろにあると決めつけています。前にあることもあります",
+                "パディングが後ろにあると決めつけています。前にあることもあります",
             ),
             Words(
                 "when several texts are continued at once, padding is put in front.",
-                "複数の文を同時に続けるときは、詰め物を前に置きます。",
+                "複数の文を同時に続けるときは、パディングを前に置きます。",
             ),
-            Words("what if a row begins with padding?", "行が詰め物で始まるとどうなりますか。"),
+            Words("what if a row begins with padding?", "行がパディングで始まるとどうなりますか。"),
             Words("look at each place by itself.", "場所ごとに調べてください。"),
             "mask = ids != pad_id",
         )
@@ -120,7 +121,7 @@ MISTAKES = (
             ),
             Words(
                 "rows of padding would have nothing to look at, and become NaN.",
-                "詰め物の行は見るものがなくなり NaN になります。",
+                "パディングの行は見るものがなくなり NaN になります。",
             ),
             Words("what shape is asked for?", "求められている形は何ですか。"),
             Words("return a mask of the shape of ids.", "ids と同じ形のマスクを返してください。"),
@@ -136,7 +137,7 @@ MISTAKES = (
         {"shaped": lambda mask, ids: np.where(mask, ids, 0)},
         Words(
             "the ids are returned with padding set to 0, not a mask",
-            "マスクではなく、詰め物を 0 にした ID を返しています",
+            "マスクではなく、パディングを 0 にした ID を返しています",
         ),
         Words("0 can be a real token.", "0 は本物のトークンのこともあります。"),
         Words("which two values can a mask hold?", "マスクに入る値は何と何ですか。"),
@@ -181,7 +182,7 @@ EXERCISE = Exercise(
         "ids: (B, T), whole numbers; 0 is a real token unless pad_id is 0. pad_id: a number.\n"
         "Returns: (B, T), True and False (or 1 and 0).",
         "長さの違う文は pad_id で埋めてそろえます。どこが本物かを答えます:\n"
-        "本物のトークンは True、詰め物は False。詰め物は前にも後ろにもあります。\n"
+        "本物のトークンは True、パディングは False。パディングは前にも後ろにもあります。\n"
         "ids: (B, T) の整数。pad_id が 0 でなければ 0 は本物です。pad_id: 1 つの数。\n"
         "返り値: (B, T) の True と False (1 と 0 でも可)。",
     ),

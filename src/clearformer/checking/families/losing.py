@@ -74,7 +74,7 @@ SURE = "sure and right"
 
 CODE = "z - z.max(-1, keepdims=True) - np.log(np.exp(z - z.max(-1, keepdims=True)).sum(-1, …))"
 NATS = Words(
-    "the unit of a loss is that of its logarithm; with another the numbers cannot be compared.",
+    "the unit of a loss is that of its logarithm; other units cannot be compared with it.",
     "損失の単位は対数の底で決まり、違う単位では比べられません。",
 )
 OWN = Words(

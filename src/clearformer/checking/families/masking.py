@@ -29,7 +29,7 @@ def kept(weights: Any, *_: Any) -> Any:
 
 
 LEAK = Words(
-    "a token that sees what comes next learns to copy it, and cannot write when it is not there.",
+    "a token that sees what comes next learns to copy it, and cannot write without it.",
     "次の語が見えると写すことを覚え、見えないときには書けなくなります。",
 )
 HIDE = Words(

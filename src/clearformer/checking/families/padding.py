@@ -36,7 +36,7 @@ def each_text(lengths: Any) -> Any:
 
 NOISE = Words(
     "the same text would give other results with more padding behind it.",
-    "同じ文でも、後ろの詰め物の量で結果が変わってしまいます。",
+    "同じ文でも、後ろのパディングの長さで結果が変わってしまいます。",
 )
 HIDE = Words(
     "put −inf on every key from lengths[b] on, for all heads and queries.",
@@ -45,7 +45,7 @@ HIDE = Words(
 LINE = "np.where(np.arange(S) < lengths[:, None, None, None], scores, -np.inf)"
 MOVES = Words(
     "if a number in the padding changes, which results may move?",
-    "詰め物の数を変えたとき、動いてよい結果はどれですか。",
+    "パディングの値を変えたとき、動いてよい結果はどれですか。",
 )
 SHAPE = Words(
     "which of the four axes (B, H, T, S) does the length belong to?",
@@ -80,7 +80,7 @@ def _square(scores: Any, lengths: Any, *_: Any) -> Any:
 
 NO_SUM = Words(
     "padding is guessed from the values, not taken from lengths",
-    "lengths を使わず、値から詰め物を推測しています",
+    "lengths を使わず、値からパディングを推測しています",
 )
 
 PADDING = (
@@ -89,7 +89,7 @@ PADDING = (
         {"hidden": lambda scores, *_: scores},
         Words(
             "the padding is not hidden: lengths never reach the scores",
-            "詰め物が隠れておらず、lengths がスコアに効いていません",
+            "パディングが隠れておらず、lengths がスコアに効いていません",
         ),
         NOISE,
         MOVES,
@@ -123,7 +123,7 @@ PADDING = (
         lambda scores, *told: padding(scores, *told) | future(scores),
         Words(
             "a causal mask hides the future as well; here only the padding is hidden",
-            "因果マスクで未来まで隠しています。ここで隠すのは詰め物だけです",
+            "因果マスクで未来まで隠しています。ここで隠すのはパディングだけです",
         ),
         Words("part of the text is never seen.", "文の一部が見えません。"),
         Words("which keys may the first query see?", "最初のクエリはどのキーを見てよいですか。"),
@@ -168,7 +168,7 @@ PADDING = (
     *(
         _slips("pad-from-values", covered, NO_SUM, Words(
             "a real token may be all zeros, and padding may be anything.",
-            "本物のトークンがすべて 0 のことも、詰め物が 0 でないこともあります。",
+            "本物のトークンがすべて 0 のことも、パディングが 0 でないこともあります。",
         ), Words("where in your code does lengths appear?", "lengths はどこに出てきますか。"))[0]
         for covered in (
             lambda scores, lengths, K, V: np.isclose(K.sum(-1), 0)[..., None, :],
@@ -190,7 +190,7 @@ PADDING = (
     _slips(
         "pad-one-late",
         lambda scores, lengths, *_: padding(scores, lengths + 1),
-        Words("the first place of the padding is seen", "詰め物の最初の場所が見えています"),
+        Words("the first place of the padding is seen", "パディングの最初の場所が見えています"),
         ask=Words("which is the last real place?", "本物の最後の場所は何番目ですか。"),
     )[0],
     _slips(
@@ -240,7 +240,7 @@ EMPTY = (
         ),
         Words(
             "where all is hidden, the padding is looked at, all places alike",
-            "すべて隠した行で、詰め物を均等に見ています",
+            "すべて隠した行で、パディングを均等に見ています",
         ),
     ),
     _empty(
