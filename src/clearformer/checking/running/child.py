@@ -20,6 +20,7 @@ from clearformer.checking.exercise import Exercise
 from clearformer.checking.probe import Probe
 from clearformer.checking.record import Failure, Record, Style
 from clearformer.checking.running.clock import LOADING
+from clearformer.checking.running.failing import failure
 from clearformer.checking.running.importing import LONGEST_IMPORT, Search, imported
 from clearformer.checking.running.job import Job, Step
 from clearformer.checking.running.luck import seed
@@ -66,11 +67,14 @@ class _Work:
             exercise = find(self.job.exercise)
             if self.job.torch:
                 import_module("torch")
-            with no_input():
-                record = self._record(exercise)
         except Exception as error:
             self._send("wrong-exercise", f"{type(error).__name__}: {error}"[:500])
             return
+        try:
+            with no_input():
+                record = self._record(exercise)
+        except Exception as error:
+            record = self._failed(exercise, _unlooked(error))
         _flush()
         faulthandler.cancel_dump_traceback_later()
         self._send("record", replace(record, notes=(*record.notes, *_left_over())))
@@ -113,6 +117,16 @@ class _Work:
             send(self.wire, kind, content)
         except (OSError, ValueError):
             os._exit(1)
+
+
+def _unlooked(error: Exception) -> Failure:
+    """For an answer whose objects raise when one looks at them, or that took Python apart."""
+    return failure(
+        "died",
+        "it cannot be looked at: {kind}",
+        "中を調べられません: {kind}",
+        kind=type(error).__name__,
+    )
 
 
 def _flush() -> None:

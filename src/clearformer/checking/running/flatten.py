@@ -16,6 +16,7 @@ from clearformer.checking.running.described import described, expected
 from clearformer.checking.words import Words
 
 OF_OBJECTS = Words("an array of objects", "オブジェクトの配列")
+OF_COMPLEX = Words("an array of complex numbers, expected real ones", "複素数の配列")
 OF_TEXT = Words("an array of text", "文字列の配列")
 NO_TABLE = Words("a list that is not a table of numbers", "数の表になっていないリスト")
 
@@ -111,9 +112,8 @@ class _Gathered:
     def _leaf(self, value: Any, may_be_list: bool) -> np.ndarray:
         """One array; what it should not have been wrapped in is noted."""
         array = self._array(value, may_be_list)
-        if array.dtype.kind not in "biufc":
-            objects = array.dtype.kind == "O"
-            raise UnusableError(OF_OBJECTS if objects else OF_TEXT)
+        if array.dtype.kind not in "biuf":
+            raise UnusableError({"O": OF_OBJECTS, "c": OF_COMPLEX}.get(array.dtype.kind, OF_TEXT))
         if array.size > LARGEST:
             shape = str(array.shape)
             raise UnusableError(Words(f"an array of shape {shape}", f"形が {shape} の配列"))

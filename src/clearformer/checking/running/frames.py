@@ -99,7 +99,10 @@ def shapes(frame: FrameType) -> dict[str, str]:
     """Of the arrays that have a name in `frame`: {"Q": "(5, 3)"}."""
     found = {}
     for name, value in list(frame.f_locals.items()):
-        shape = getattr(value, "shape", None)
+        try:
+            shape = getattr(value, "shape", None)
+        except Exception:  # an object of the learner's own
+            continue
         if not isinstance(shape, tuple) or name.startswith((".", "_")):
             continue
         if all(isinstance(each, int) for each in shape):
