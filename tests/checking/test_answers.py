@@ -1,8 +1,16 @@
 """Answers of forty learners, written from the task texts alone: right, or with a known slip."""
 
+import json
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
 
 import clearformer as cf
 from checking.answers import (
@@ -60,6 +68,8 @@ RIGHT: dict[str, list[Any]] = {
         pieces.softmax_transposed,
         pieces.softmax_by_tanh,
         pieces.softmax_of_torch,
+        partial(torch.softmax, dim=-1),
+        nn.Softmax(dim=-1),
         pieces.softmax_for_lists_too,
     ],
     "layer_norm": [
@@ -73,6 +83,8 @@ RIGHT: dict[str, list[Any]] = {
         pieces.gelu_with_vectorize,
         pieces.gelu_with_erfc,
         pieces.gelu_of_torch,
+        F.gelu,
+        nn.GELU(),
         pieces.gelu_tanh_factored,
         pieces.gelu_from_a_distribution,
     ],
@@ -120,8 +132,14 @@ RIGHT: dict[str, list[Any]] = {
         recurrent.rnn_by_accumulate,
         recurrent.rnn_into_a_buffer,
         recurrent.rnn_of_torch,
+        recurrent.RNNLoop,
     ],
-    "lstm_step": [recurrent.lstm_by_split, recurrent.lstm_by_columns, recurrent.lstm_of_torch],
+    "lstm_step": [
+        recurrent.lstm_by_split,
+        recurrent.lstm_by_columns,
+        recurrent.lstm_of_torch,
+        recurrent.LSTMOfTwoLayers,
+    ],
     "gru_step": [
         recurrent.gru_plain,
         recurrent.gru_as_torch_defines_it,
@@ -145,7 +163,13 @@ RIGHT: dict[str, list[Any]] = {
     "split_heads": [other_steps.split_heads_with_einops_in_mind],
     "merge_heads": [other_steps.merge_heads_by_permute],
     "rms_norm": [other_steps.RMSNorm, other_steps.rms_norm_by_length],
-    "feed_forward": [other_steps.MLP, other_steps.FeedForward, other_steps.feed_forward_tanh],
+    "feed_forward": [
+        other_steps.MLP,
+        other_steps.FeedForward,
+        other_steps.FeedForwardOfTheLecture,
+        other_steps.LayersByName,
+        other_steps.feed_forward_tanh,
+    ],
     "pre_norm_block": [other_steps.pre_norm_block_of_torch],
     "attention_with_lengths": [other_steps.attention_with_a_bias],
     "top_k": [other_steps.top_k_of_the_lecture, other_steps.top_k_by_argpartition],
@@ -252,3 +276,19 @@ def test_a_slip_is_named(exercise: str, answer: Any, keys: str) -> None:
     assert check.verdict == "wrong", check.message
     tied = {*keys.split()}.union(*(tie for tie in find(exercise).ties if tie & {*keys.split()}))
     assert {*keys.split()} <= {*check.mistakes} <= tied, check.message
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "verdict", "status"),
+    [
+        ("self_attention", "attention_numpy.py:self_attention_by_einsum", "right", 0),
+        ("gelu", "pieces.py:gelu_tanh_factored", "variant", 0),
+        ("top_k", "other_slips.py:top_k_filled_with_zero", "wrong", 1),
+        ("softmax", "attention_numpy.py:softmax", "failed", 2),
+    ],
+)
+def test_the_command_line_says_the_same(exercise: str, answer: str, verdict: str, status: int):
+    file = Path(__file__).parent / "answers" / answer
+    command = [sys.executable, "-m", "clearformer", "check", exercise, str(file), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert (done.returncode, json.loads(done.stdout)["verdict"]) == (status, verdict), done.stdout

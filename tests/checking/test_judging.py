@@ -1,6 +1,7 @@
 """What is said of an answer: fewest changes first, ties as ties, never a name without proof."""
 
 import json
+import re
 from itertools import combinations
 
 import numpy as np
@@ -161,3 +162,36 @@ def test_every_exercise_is_found_by_its_own_name():
     names = [exercise.name for exercise in every()]
     assert len(names) == len(set(names))
     assert all(find(name).name == name for name in names)
+
+
+def test_single_precision_on_the_way_is_no_mistake_but_told():
+    exercise = find("positional_encoding")
+
+    def positions(n_positions, d_model):
+        pairs = np.arange(0, d_model, 2, dtype=np.float32)
+        angles = np.arange(n_positions, dtype=np.float32)[:, None] / 10000 ** (pairs / d_model)
+        table = np.zeros((n_positions, d_model))
+        table[:, 0::2], table[:, 1::2] = np.sin(angles), np.cos(angles)
+        return table
+
+    verdict = verdict_of(positions, exercise)
+    assert verdict.kind == "right" and "(float32)" in text_of(verdict)
+    far = verdict_of(
+        lambda n_positions, d_model: 1.00001 * positions(n_positions, d_model), exercise
+    )
+    assert far.kind == "wrong"
+
+
+def test_an_axis_of_length_1_too_many_is_told():
+    exercise = find("cross_entropy")
+    verdict = verdict_of(
+        lambda logits, targets: exercise.version()(logits, targets)[None], exercise
+    )
+    assert verdict.kind == "wrong" and "an axis of length 1" in text_of(verdict)
+
+
+def test_two_numbers_that_differ_are_written_so_that_they_differ():
+    exercise = find("gelu")
+    said = text_of(verdict_of(lambda x: exercise.version()(x) * (1 + 1e-5), exercise))
+    came, expected = re.search(r"is (\S+), expected (\S+)\.", said).groups()
+    assert came != expected

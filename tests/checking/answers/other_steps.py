@@ -124,6 +124,31 @@ class FeedForward(nn.Module):
         return self.net(x)
 
 
+class FeedForwardOfTheLecture(nn.Module):
+    """Four times as wide inside, always."""
+
+    def __init__(self, n_embd):
+        super().__init__()
+        self.net = nn.Sequential(
+            nn.Linear(n_embd, 4 * n_embd),
+            nn.GELU(),
+            nn.Linear(4 * n_embd, n_embd),
+            nn.Dropout(0.2),
+        )
+
+    def forward(self, x):
+        return self.net(x)
+
+
+class LayersByName(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.w1, self.w2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+
+    def forward(self, x):
+        return self.w2(F.gelu(self.w1(x)))
+
+
 def feed_forward_tanh(x, W1, b1, W2, b2):
     u = x @ W1 + b1
     return (u * (np.tanh(math.sqrt(2 / math.pi) * (u + 0.044715 * u**3)) + 1) / 2) @ W2 + b2

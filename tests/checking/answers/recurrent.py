@@ -57,6 +57,33 @@ def lstm_of_torch(x, h, c, W, U, b):
     return cell(x, (h, c))
 
 
+class LSTMOfTwoLayers(nn.Module):
+    """A bias in each of the two layers that are added; the exercise has one."""
+
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.W = nn.Linear(input_size, 4 * hidden_size)
+        self.U = nn.Linear(hidden_size, 4 * hidden_size)
+
+    def forward(self, x, h, c):
+        i, f, g, o = (self.W(x) + self.U(h)).chunk(4, dim=-1)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        return o.sigmoid() * c.tanh(), c
+
+
+class RNNLoop(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.W_xh, self.W_hh = nn.Linear(d, h), nn.Linear(h, h)
+
+    def forward(self, X, h):
+        out = []
+        for x in X:
+            h = torch.tanh(self.W_xh(x) + self.W_hh(h))
+            out.append(h)
+        return torch.stack(out)
+
+
 def gru_plain(x, h, Wz, Uz, bz, Wr, Ur, br, Wn, Un, bn):
     z = sigmoid(x @ Wz + h @ Uz + bz)
     r = sigmoid(x @ Wr + h @ Ur + br)

@@ -399,3 +399,23 @@ def test_a_process_that_was_ended_while_it_waited_is_replaced(tmp_path):
 
 def children():
     return Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name here")
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.py")
+    failure = try_apart(tmp_path / "pipe.py", None, "softmax").failure
+    assert failure.kind == "file" and "pipe" in failure.message.en
+
+
+def test_objects_that_raise_when_looked_at_end_nothing(tmp_path):
+    file = tmp_path / "answer.py"
+    file.write_text(
+        "class Shy:\n"
+        "    shape = property(lambda self: 1 / 0)\n"
+        "    def __array__(self, *_, **__): raise SystemExit\n"
+        "def softmax(x):\n    shy = Shy()\n    return shy\n"
+    )
+    record = try_apart(file, None, "softmax")
+    assert record.failure is None
+    assert all(each.raised or each.unusable for each in record.outcomes.values())

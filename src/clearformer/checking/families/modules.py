@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from clearformer.checking.module_form import Given, Held, ModuleForm
 
 _WIDTH = (
@@ -132,6 +134,19 @@ EMBEDDING = ModuleForm(
 )
 """`Embedding(n_vocabulary, d_model)(ids)`: embedding(ids, table)."""
 
+
+def _four_times(given: Given) -> Mapping[str, Any]:
+    """The hidden width four times the outer one, from the columns that there are."""
+    d, hidden = given["W_1"].shape
+    column = np.arange(4 * d) % hidden
+    other = 0.8 ** (np.arange(4 * d) // hidden)  # so that no two hidden units are the same
+    return {
+        "W_1": given["W_1"][:, column] * other,
+        "b_1": given["b_1"][column] * other,
+        "W_2": given["W_2"][column] * other[:, None],
+    }
+
+
 FEED_FORWARD = ModuleForm(
     call=("x",),
     sizes={
@@ -148,6 +163,7 @@ FEED_FORWARD = ModuleForm(
         "W_2": Held(_SECOND),
         "b_2": Held(_biases("W_2", *_SECOND)),
     },
+    narrowed=_four_times,
 )
 """`FeedForward(d_model, d_hidden)(x)`: feed_forward(x, W_1, b_1, W_2, b_2)."""
 

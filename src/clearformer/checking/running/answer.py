@@ -47,7 +47,7 @@ class FunctionAnswer:
 
 def answer_from(thing: Any, exercise: Exercise) -> Answer | Failure:
     """How `thing`, a function, class or module, is called for `exercise`; or why it cannot be."""
-    if is_module(thing):
+    if is_module(thing) and (exercise.module or not _is_like_a_function(thing)):
         return ModuleAnswer.of(thing, exercise)
     if not callable(thing):
         return failure(
@@ -56,5 +56,13 @@ def answer_from(thing: Any, exercise: Exercise) -> Answer | Failure:
             "関数が必要です。{thing} は関数ではありません",
             thing=repr(thing)[:80],
         )
-    binding = bind(thing, exercise)
+    takes = thing.forward if is_module(thing) else thing
+    binding = bind(takes, exercise)
     return binding if isinstance(binding, Failure) else FunctionAnswer(thing, binding)
+
+
+def _is_like_a_function(module: Any) -> bool:
+    """Whether a module is made already and holds nothing, as nn.Softmax(dim=-1) does."""
+    if isinstance(module, type):
+        return False
+    return not [*module.parameters(), *module.buffers()]

@@ -94,8 +94,8 @@ def _not_imported(error: BaseException, home: Home) -> Failure:
         japanese = "ファイルの実行中に入力を求めています ({line} 行目)"
     else:
         kind = "import"
-        english = "{what} (line {line})"
-        japanese = "{what} ({line} 行目)"
+        english = "{what}" + (" (line {line})" if what.line else "")
+        japanese = "{what}" + (" ({line} 行目)" if what.line else "")
     return failure(
         kind,
         english,

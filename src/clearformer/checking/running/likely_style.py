@@ -1,5 +1,6 @@
 """In which styles an answer is tried, the likeliest first."""
 
+import sys
 from collections.abc import Iterator
 from types import CodeType, ModuleType
 from typing import Any
@@ -13,7 +14,8 @@ from clearformer.checking.running.module import is_module
 def styles_to_try(answer: Answer, thing: Any, exercise: Exercise) -> list[Style]:
     """NumPy unless its code has PyTorch at hand, then that first; each plain, then batched.
 
-    A function that names NumPy and not PyTorch, though it could, is tried with NumPy first.
+    A function that names NumPy and not PyTorch, though it could, is tried with NumPy first. What is
+    not written in Python, such as F.gelu, may be of PyTorch where that is loaded.
     """
     names, used = answer.home.names or {}, _used(thing, answer)
     torch = of_library(names, "torch") | {"torch"}
@@ -23,6 +25,8 @@ def styles_to_try(answer: Answer, thing: Any, exercise: Exercise) -> list[Style]
     elif used & torch or len(torch) > 1 or "torch" in names:
         only_numpy = used & of_library(names, "numpy") and not used & torch
         libraries = ["numpy", "torch"] if only_numpy else ["torch", "numpy"]
+    elif answer.home.names is None and "torch" in sys.modules:
+        libraries = ["numpy", "torch"]
     batches = (False, True) if exercise.batched else (False,)
     form = exercise.module if is_module(thing) else None
     widths = (False, True) if form and form.narrowed else (False,)

@@ -18,6 +18,13 @@ def read_source(file: Path) -> str | Failure:
             "Python ファイルが必要です。{file} はフォルダです",
             file=file,
         )
+    if file.exists() and not file.is_file():  # reading a pipe or device may never end
+        return failure(
+            "file",
+            "expected a Python file; {file} is a pipe or a device",
+            "Python ファイルが必要です。{file} はパイプかデバイスです",
+            file=file,
+        )
     try:
         with file.open("rb") as stream:
             data = stream.read(LARGEST + 1)
