@@ -419,3 +419,23 @@ def test_objects_that_raise_when_looked_at_end_nothing(tmp_path):
     record = try_apart(file, None, "softmax")
     assert record.failure is None
     assert all(each.raised or each.unusable for each in record.outcomes.values())
+
+
+def test_a_callable_that_raises_when_looked_at_is_a_failure_of_the_answer(tmp_path):
+    file = tmp_path / "answer.py"
+    file.write_text(
+        "class Shy:\n"
+        "    @property\n    def __signature__(self): return 1 / 0\n"
+        "    def __call__(self, x): return x\n"
+        "softmax = Shy()\n"
+    )
+    failure = try_apart(file, None, "softmax").failure
+    assert failure.kind == "died" and "ZeroDivisionError" in failure.message.en
+
+
+def test_a_message_cannot_steer_the_terminal(tmp_path):
+    file = tmp_path / "answer.py"
+    file.write_text("def softmax(x):\n    raise ValueError(chr(27) + '[31m red' + chr(0))\n")
+    outcomes = try_apart(file, None, "softmax").outcomes.values()
+    messages = {each.raised.message for each in outcomes}
+    assert messages == {"\ufffd[31m red\ufffd"}

@@ -6,6 +6,7 @@ import pytest
 from checking.running.double import EXERCISE as DOUBLE
 from checking.running.teachers import ATTENTION, FEED, HEADS, LOOK_UP, NORM
 from checking.running.test_here import assert_right
+from clearformer.checking.catalogue import find
 from clearformer.checking.running.here import try_here
 
 torch = pytest.importorskip("torch")
@@ -201,7 +202,14 @@ def test_a_parameter_of_unknown_use_is_a_failure_that_names_it():
 
 
 def test_a_module_for_an_exercise_without_that_form_is_a_failure():
-    assert try_here(nn.Identity(), DOUBLE).failure.kind == "signature"
+    assert try_here(nn.Linear(3, 3), DOUBLE).failure.kind == "signature"
+    assert try_here(nn.Identity, DOUBLE).failure.kind == "signature"
+
+
+def test_a_module_that_holds_nothing_is_called_like_a_function():
+    outcomes = try_here(nn.Softmax(dim=-1), find("softmax")).outcomes
+    assert outcomes["5 rows of 5"].values
+    assert try_here(nn.GELU(), find("gelu")).failure is None
 
 
 def test_an_error_in_a_module_is_told_with_its_line():

@@ -123,9 +123,9 @@ def _unlooked(error: Exception) -> Failure:
     """For an answer whose objects raise when one looks at them, or that took Python apart."""
     return failure(
         "died",
-        "it cannot be looked at: {kind}",
-        "中を調べられません: {kind}",
-        kind=type(error).__name__,
+        "it cannot be looked at: {error}",
+        "中を調べられません: {error}",
+        error=type(error).__name__,
     )
 
 

@@ -70,8 +70,9 @@ def source(code: CodeType, line: int) -> str:
 
 
 def printable(text: str) -> str:
-    """The text without what no terminal can be given."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    """The text without what no terminal can be given, or should be: its control characters."""
+    shown = text.encode("utf-8", "replace").decode("utf-8")
+    return "".join(each if each.isprintable() or each in "\n\t" else "\ufffd" for each in shown)
 
 
 def raised(error: BaseException, home: Home) -> Raised:
