@@ -121,6 +121,40 @@ def test_what_is_no_array_of_the_right_shape_is_never_right(answer):
     assert verdict_of(answer, find("softmax")).kind == "wrong"
 
 
+def test_an_exception_on_some_inputs_is_told_with_its_line():
+    def untransposed(Q, K):
+        return Q @ K  # runs only where there are as many tokens as numbers in a row
+
+    verdict = verdict_of(untransposed, find("attention_scores"))
+    assert (verdict.kind, verdict.mistakes) == ("wrong", [])
+    text = text_of(verdict)
+    assert "on 4 of 5 inputs it stops: ValueError: matmul" in text
+    assert "return Q @ K" in text
+    assert "values differ on 1, no result on 4 of 5 inputs" in text
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda x: np.exp(x) / np.exp(x).sum(-1),
+        lambda x: np.exp(x - x.max()) / np.exp(x - x.max()).sum(-1),
+        lambda x: np.exp(x - x.max(-1)) / np.exp(x - x.max(-1)).sum(-1),
+        lambda x: np.exp(x - x.max(-1)) / np.exp(x - x.max(-1)).sum(-1, keepdims=True),
+    ],
+    ids=["no maximum", "one maximum", "neither kept", "maximum not kept"],
+)
+def test_a_lost_axis_is_named_in_each_way_to_lose_it(answer):
+    assert verdict_of(answer, find("softmax")).mistakes == ["softmax-keepdims"]
+
+
+def test_an_explanation_holds_nothing_that_is_not_needed():
+    def cut(grads, max_norm):
+        return [np.clip(g, -max_norm, max_norm) for g in grads]
+
+    verdict = verdict_of(cut, find("clip_gradients"))
+    assert (len(verdict.mistakes), verdict.alternatives) == (1, ())
+
+
 def test_an_exception_everywhere_could_not_be_judged():
     def broken(x):
         return x @ x @ np.zeros(1000)

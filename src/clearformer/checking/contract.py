@@ -48,6 +48,21 @@ def broken_contract(exercise: Exercise, record: Record, probes: Sequence[Probe])
     return found
 
 
+def stops(record: Record, probes: Sequence[Probe]) -> list[Finding]:
+    """Where the answer runs on some of the inputs only: what stops it on the others."""
+    called = [each for each in _main(record, probes) if not each.skipped]
+    raised = [each.raised for each in called if each.raised]
+    if not raised:
+        return []
+    what = error(raised[0])
+    count, inputs = len(raised), len(called)
+    says = Words(
+        f"on {count} of {inputs} inputs it stops: {what.en}",
+        f"{inputs} 個中 {count} 個の入力で止まります: {what.ja}",
+    )
+    return [Finding(says, evidence=place(raised[0]))]
+
+
 FAILURES = {
     "file": Words("the file cannot be used: {message}", "ファイルが使えません: {message}"),
     "import": Words(

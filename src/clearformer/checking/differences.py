@@ -10,6 +10,8 @@ from clearformer.checking.probe import Probe
 from clearformer.checking.record import Record
 from clearformer.checking.words import Words
 
+NO_RESULT = Words("no result", "結果が得られません")
+
 
 def headline(
     exercise: Exercise,
@@ -26,7 +28,12 @@ def headline(
     lost = len(called) - len(there)
     if not wrong and not lost:
         return Words("the values are right", "値は合っています")
-    what = _what(wrong) if wrong else Words("no result", "結果が得られません")
+    what = _what(wrong) if wrong else NO_RESULT
+    if wrong and lost:
+        return Words(
+            f"{what.en} on {len(wrong)}, {NO_RESULT.en} on {lost} of {len(called)} inputs",
+            f"{what.ja} ({len(called)} 個中 {len(wrong)} 個の入力。{lost} 個では{NO_RESULT.ja})",
+        )
     count = len(wrong) + lost
     return Words(
         f"{what.en} on {count} of {len(called)} inputs",

@@ -6,7 +6,7 @@ from dataclasses import replace
 from clearformer.checking.agreement import ROUNDED, TOLERANCES, Tolerance, tolerance_of
 from clearformer.checking.beside import beside
 from clearformer.checking.clues import clues
-from clearformer.checking.contract import broken_contract, could_not_run
+from clearformer.checking.contract import broken_contract, could_not_run, stops
 from clearformer.checking.differences import headline, smallest
 from clearformer.checking.evidence import evidence_of
 from clearformer.checking.exercise import Case, Change, Exercise, Mistake, Variant
@@ -80,6 +80,7 @@ def _judged(
         alternatives = named.explanations if len(named.explanations) > 1 else ()
         findings += [_finding(each, cases, len(tried)) for each in named.explanations[0]]
     elif convention is None and not broken:
+        findings += stops(record, probes)
         findings += clues(exercise, probes, cases, tolerance, named.looked_at)
     return Verdict(
         exercise,

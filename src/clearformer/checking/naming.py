@@ -117,8 +117,18 @@ def name(versions: Versions, tried: Sequence[Tried], cases: Mapping[str, Case]) 
         for candidates in (singles, pairs):
             found = {_keys(each): each for each in candidates if versions.explains(tried, *each)}
             if found:
-                return Named(list(found.values()), looked_at)
+                return Named(_needed(list(found.values())), looked_at)
     return Named((), looked_at)
+
+
+def _needed(explanations: Sequence[Sequence[Change]]) -> list[Sequence[Change]]:
+    """Those in which no change is idle: none that holds all of another, and more."""
+    keys = [set(_keys(each)) for each in explanations]
+    return [
+        each
+        for each, own in zip(explanations, keys, strict=True)
+        if not any(other < own for other in keys)
+    ]
 
 
 def fitted(changes: Sequence[Known], cases: Mapping[str, Case]) -> Iterator[Known]:

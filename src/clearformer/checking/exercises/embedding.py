@@ -107,19 +107,26 @@ EXERCISE = Exercise(
             Words("use the id itself as the row.", "id をそのまま行番号に使ってください。"),
             "table[ids]",
         ),
-        Mistake(
-            "embed-columns",
-            {"rows": lambda ids, table: np.moveaxis(table[:, ids], 0, -1)},
-            Words(
-                "columns of the table were taken; a word is a row",
-                "表の列を取っています。1 語は 1 行です",
-            ),
-            Words(
-                "a column mixes one number of every word.", "列には全語の数が 1 つずつ混ざります。"
-            ),
-            Words("which axis of the table is the vocabulary?", "表のどの軸が語彙ですか。"),
-            Words("index the first axis.", "最初の軸を添字で選んでください。"),
-            "table[ids]",
+        *(
+            Mistake(
+                "embed-columns",
+                {"rows": rows},
+                Words(
+                    "columns of the table were taken; a word is a row",
+                    "表の列を取っています。1 語は 1 行です",
+                ),
+                Words(
+                    "a column mixes one number of every word.",
+                    "列には全語の数が 1 つずつ混ざります。",
+                ),
+                Words("which axis of the table is the vocabulary?", "表のどの軸が語彙ですか。"),
+                Words("index the first axis.", "最初の軸を添字で選んでください。"),
+                "table[ids]",
+            )
+            for rows in (
+                lambda ids, table: np.moveaxis(table[:, ids], 0, -1),
+                lambda ids, table: table[:, ids],
+            )
         ),
         Mistake(
             "embed-sorted",

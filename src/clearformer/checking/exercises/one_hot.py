@@ -107,6 +107,25 @@ EXERCISE = Exercise(
             _place,
         ),
         Mistake(
+            "onehot-all-rows",
+            {
+                "rows": lambda ids, vocab_size: np.tile(
+                    np.eye(vocab_size)[ids].max(0), (len(ids), 1)
+                )
+            },
+            Words(
+                "every row has the 1s of all tokens: table[:, ids] sets columns in all rows",
+                "どの行にも全トークンの 1 があります。table[:, ids] は全行の列を書き換えます",
+            ),
+            Words("the tokens can no longer be told apart.", "トークンの区別がなくなります。"),
+            Words("how many 1s should a row have?", "1 行に 1 はいくつありますか。"),
+            Words(
+                "name a row with each column: 0, 1, … with ids.",
+                "列番号 ids に、行番号 0, 1, … を組にして指定してください。",
+            ),
+            "table[np.arange(T), ids] = 1",
+        ),
+        Mistake(
             "onehot-counts",
             {"laid": lambda table: table.sum(0)},
             Words(

@@ -54,6 +54,8 @@ def _other_base(cases: Mapping[str, Case]) -> Mapping[str, Step] | None:
     base = _base(cases)
     if base is None or not 1.5 < base < 1e9 or abs(base - 10000) < 1:
         return None
+    if abs(base - 100) < 1e-3:  # that of a halved exponent, the likelier slip
+        return None
     rounded = float(f"{base:.4g}")
     return {"base": partial(_constant, rounded if abs(rounded / base - 1) < 1e-6 else base)}
 
@@ -78,6 +80,8 @@ def _pair(cases: Mapping[str, Case]) -> Words | None:
     if mine.shape != (5, 8):
         return None
     value = f"{mine[1, 2] ** 2 + mine[1, 3] ** 2:.3f}"
+    if value == "1.000":
+        return None
     return Words(
         f"columns 2 and 3 at position 1: sin² + cos² is {value}, not 1.",
         f"位置 1 の列 2 と 3 で sin² + cos² が 1 ではなく {value} です。",

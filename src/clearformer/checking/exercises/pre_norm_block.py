@@ -145,6 +145,22 @@ EXERCISE = Exercise(
             ADD,
             CODE,
         ),
+        slip(
+            "residual-normed",
+            {"first_sum": lambda x, normed, W: normed + normed @ W},
+            "the first sum adds norm(x) instead of x",
+            "1 つ目の和で x ではなく norm(x) を足しています",
+            ADD,
+            CODE,
+        ),
+        slip(
+            "residual-normed",
+            {"second_sum": lambda x, h, normed, W: normed + normed @ W},
+            "the second sum adds norm(h) instead of h",
+            "2 つ目の和で h ではなく norm(h) を足しています",
+            ADD,
+            CODE,
+        ),
         unnormed(
             {"first_norm": lambda x: x, "second_norm": lambda h: h},
             "nothing is normalised",
