@@ -100,6 +100,8 @@ def error(raised: Raised) -> Words:
             "it did not come to an end in time; is there a loop that never stops?",
             "時間内に終わりませんでした。終わらないループはありませんか。",
         )
+    if raised.kind == "NotImplementedError":
+        return Words("it is still to be written", "まだ書かれていません")
     text = f"{raised.kind}: {raised.message}".rstrip(": ")
     return Words(text, text)
 

@@ -31,6 +31,11 @@ def probes() -> Sequence[Probe]:
     )
 
 
+def _by_queries(products: Any, Q: Any, X: Any) -> Any:
+    """Divided by the root of the number of queries; `SCALING` has that of the keys."""
+    return products / math.sqrt(products.shape[-2])
+
+
 def _divisor(cases: Mapping[str, Case]) -> float | None:
     """By what the products were divided."""
     case = cases["4 queries, 6 keys"]
@@ -76,6 +81,11 @@ EXERCISE = Exercise(
             replace(each, fit=_constant, evidence=_shown) if each.fit else each
             for each in SCALING
             if each.key != "scale-d-model"
+        ),
+        *(
+            replace(each, change={"scaled": _by_queries})
+            for each in SCALING
+            if each.key == "scale-T"
         ),
     ),
     ties=SCALE_TIES,

@@ -146,6 +146,25 @@ EXERCISE = Exercise(
                 "k − 1 語しか残していません (≥ とすべきところが > です)",
             ),
         ),
+        *(
+            _mistake(
+                "topk-shortened",
+                {"cut": kept},
+                Words(
+                    "only the k that are kept are returned: which ids they are is lost",
+                    "残した k 個だけを返しており、どの番号の確率か分からなくなっています",
+                ),
+                Words(
+                    "whose probability is number 0 of your result?",
+                    "結果の 0 番目はどの番号の確率ですか。",
+                ),
+            )
+            for kept in (
+                lambda logits, keep: logits[keep],
+                lambda logits, keep: np.sort(logits[keep]),
+                lambda logits, keep: np.sort(logits[keep])[::-1],
+            )
+        ),
         _mistake(
             "topk-not-renormalised",
             {
