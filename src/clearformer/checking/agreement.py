@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -53,30 +52,21 @@ def same(mine: np.ndarray, right: np.ndarray, tolerance: Tolerance) -> bool:
     """Whether two arrays have one shape, NaN in the same places, and the same values elsewhere."""
     if mine.shape != right.shape or not _is_number(mine):
         return False
-    return bool(not _different(mine, right, tolerance).any())
+    return bool(not different(mine, right, tolerance).any())
 
 
 def different(mine: np.ndarray, right: np.ndarray, tolerance: Tolerance) -> np.ndarray:
     """True where two arrays of one shape differ."""
-    return _different(mine, right, tolerance)
-
-
-def arrays_of(values: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Every value as an array."""
-    return {name: np.asarray(value) for name, value in values.items()}
-
-
-def _is_number(array: np.ndarray) -> bool:
-    return array.dtype.kind in "fiub"
-
-
-def _different(mine: np.ndarray, right: np.ndarray, tolerance: Tolerance) -> np.ndarray:
     a, b = mine.astype(np.float64), right.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         allowed = tolerance.absolute + tolerance.of_largest * _largest(b)
         close = np.abs(a - b) <= allowed + tolerance.relative * np.abs(b)
         close &= np.isfinite(b)  # everything is within infinity times something
     return ~(close | (a == b) | (np.isnan(a) & np.isnan(b)))
+
+
+def _is_number(array: np.ndarray) -> bool:
+    return array.dtype.kind in "fiub"
 
 
 def _largest(array: np.ndarray) -> float:

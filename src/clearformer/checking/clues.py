@@ -8,6 +8,7 @@ from clearformer.checking.agreement import Tolerance, agree, different, same
 from clearformer.checking.differences import largest, smallest
 from clearformer.checking.exercise import Case, Exercise
 from clearformer.checking.probe import Probe
+from clearformer.checking.running.probes import CHANGED
 from clearformer.checking.verdict import Finding
 from clearformer.checking.words import Words
 
@@ -58,7 +59,7 @@ def _unused(
     unused = [
         each.name
         for each in exercise.parameters
-        if (changed := cases.get(f"changed {each.name}"))
+        if (changed := cases.get(CHANGED + each.name))
         and agree(changed.mine, main.mine, tolerance)
         and not agree(changed.right, main.right, tolerance)
     ]

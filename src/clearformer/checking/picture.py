@@ -42,7 +42,7 @@ def _tables(case: Case, language: str) -> str:
             wrong = None
             if mine.shape == right.shape:
                 wrong = np.atleast_2d(different(mine, right, tolerance_of(case.mine)))
-            top = float(np.nanmax(np.abs(right))) or 1.0
+            top = float(np.abs(right[np.isfinite(right)]).max(initial=0)) or 1.0
             drawn = [
                 _table(mine, wrong, top, f"{name}: {MINE.to(language)} {mine.shape}"),
                 _table(right, wrong, top, f"{name}: {RIGHT.to(language)} {right.shape}"),
