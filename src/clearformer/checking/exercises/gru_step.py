@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from clearformer.checking.exercise import Exercise, Mistake, Step, Variant
-from clearformer.checking.exercises.lstm_step import sigmoid
 from clearformer.checking.families import modules
+from clearformer.checking.families.activating import sigmoid
 from clearformer.checking.probe import Probe, normal
 from clearformer.checking.words import Words
 

@@ -6,6 +6,13 @@ from typing import Any
 import numpy as np
 
 from clearformer.checking.exercise import Case, Exercise, Mistake, Step
+from clearformer.checking.families.through_time import (
+    MET,
+    PARTNER,
+    bent_back,
+    slopes,
+    state_after,
+)
 from clearformer.checking.probe import Probe, normal
 from clearformer.checking.words import Words
 
@@ -88,9 +95,6 @@ JOIN = Words(
     "ステップ t + 1 から戻る勾配を dH[t] に足してください。",
 )
 SUM = Words("add up over the steps (+=).", "全ステップの分を足してください (+=)。")
-BEND = Words(
-    "multiply by 1 - h², the slope of tanh at its result.", "tanh の傾き 1 - h² を掛けてください。"
-)
 
 
 def _slip(
@@ -100,39 +104,12 @@ def _slip(
     ja: str,
     fix: Words,
     code: str,
-    *,
-    why: Words = THROUGH,
     ask: Words = WAYS,
 ) -> Mistake:
-    return Mistake(key, change, Words(en, ja), why, ask, fix, code, _ratio)
+    return Mistake(key, change, Words(en, ja), THROUGH, ask, fix, code, _ratio)
 
 
-def _bent(step: Step, en: str, ja: str) -> Mistake:
-    """The slope of tanh is another."""
-    return _slip(
-        "act-derivative",
-        {"bent_back": step},
-        en,
-        ja,
-        BEND,
-        BENT,
-        why=Words(
-            "where tanh is nearly flat, hardly any gradient comes through.",
-            "tanh がほぼ平らなところでは、勾配はほとんど通りません。",
-        ),
-        ask=Words(
-            "what is the slope of tanh, written with its result h?",
-            "tanh の傾きは、結果の h を使うとどう書けますか。",
-        ),
-    )
-
-
-MET = Words(
-    "which state was multiplied by W_hh at step t? And at step 0?",
-    "ステップ t で W_hh に掛かったのはどの状態ですか。ステップ 0 では。",
-)
 JOINED = "d_h = dH[t] + d_next"
-BENT = "d_sum = d_h * (1 - H[t] ** 2)"
 
 EXERCISE = Exercise(
     name="rnn_backward",
@@ -151,7 +128,7 @@ EXERCISE = Exercise(
     returns=("dW_xh", "dW_hh", "db"),
     steps={
         "joined": lambda direct, d_next: direct + d_next,
-        "bent_back": lambda d_h, h: d_h * (1 - h**2),
+        "bent_back": bent_back,
         "partner": lambda before, H, t: before[t],
         "gathered": added,
         "handed_on": lambda d_sum, W_hh: W_hh @ d_sum,
@@ -181,33 +158,9 @@ EXERCISE = Exercise(
             "the gradient of the last step visited replaces the others (= for +=)",
             "勾配が足されず上書きされています (+= ではなく =)",
             SUM,
-            "dW_hh += np.outer(h_before, d_sum)",
+            PARTNER,
         ),
-        _bent(
-            lambda d_h, h: d_h * h,
-            "h itself is used where the slope of tanh, 1 - h², is due",
-            "tanh の傾き 1 - h² ではなく h そのものを掛けています",
-        ),
-        _bent(
-            lambda d_h, h: d_h,
-            "the slope of tanh is left out",
-            "tanh の傾きが掛けられていません",
-        ),
-        _bent(
-            lambda d_h, h: d_h * (1 - h),
-            "1 - h, expected 1 - h²",
-            "1 - h です。1 - h² にします",
-        ),
-        _bent(
-            lambda d_h, h: d_h * h * (1 - h),
-            "h (1 - h) is the slope of a sigmoid; that of tanh is 1 - h²",
-            "h (1 - h) はシグモイドの傾きです。tanh は 1 - h² です",
-        ),
-        _bent(
-            lambda d_h, h: d_h * (1 - np.tanh(h) ** 2),
-            "tanh is taken once more: h already is its result",
-            "tanh を二重に取っています。h はすでに tanh の結果です",
-        ),
+        *slopes(_ratio),
         _slip(
             "proj-transposed",
             {"handed_on": lambda d_sum, W_hh: d_sum @ W_hh},
@@ -223,18 +176,7 @@ EXERCISE = Exercise(
                 "W_hh のどの軸が前の状態、どの軸が和のものですか。",
             ),
         ),
-        _slip(
-            "bptt-wrong-state",
-            {"partner": lambda before, H, t: H[t]},
-            "dW_hh uses the state after the step, not the one before",
-            "dW_hh にステップ前ではなく後の状態を使っています",
-            Words(
-                "W_hh met h_{t-1}: use the state before.",
-                "W_hh に掛かったのは h_{t-1} です。前の状態を使ってください。",
-            ),
-            "dW_hh += np.outer(h_before, d_sum)",
-            ask=MET,
-        ),
+        state_after(lambda before, H, t: H[t], _ratio),
         _slip(
             "bptt-no-h0",
             {"partner": lambda before, H, t: before[t] * (t > 0)},
@@ -250,7 +192,7 @@ EXERCISE = Exercise(
             "averaged over the steps; gradients of shared weights add up",
             "ステップで平均しています。共有された重みの勾配は和です",
             SUM,
-            "dW_hh += np.outer(h_before, d_sum)",
+            PARTNER,
         ),
     ),
 )

@@ -7,6 +7,7 @@ import numpy as np
 
 from clearformer.checking.exercise import Case, Clue, Exercise, Mistake, Step
 from clearformer.checking.families import modules
+from clearformer.checking.families.activating import relu, sigmoid
 from clearformer.checking.probe import Probe, normal
 from clearformer.checking.words import Words
 
@@ -142,13 +143,13 @@ EXERCISE = Exercise(
         ),
         _slip(
             "rnn-sigmoid",
-            {"bent": lambda total: 1 / (1 + np.exp(-total))},
+            {"bent": sigmoid},
             "a sigmoid in place of tanh",
             "tanh ではなくシグモイドです",
         ),
         _slip(
             "rnn-relu",
-            {"bent": lambda total: np.maximum(total, 0)},
+            {"bent": relu},
             "ReLU in place of tanh",
             "tanh ではなく ReLU です",
         ),

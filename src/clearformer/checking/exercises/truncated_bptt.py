@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.checking.exercise import Case, Exercise, Mistake, Step
+from clearformer.checking.families.through_time import bent_back, slopes, state_after
 from clearformer.checking.probe import Probe, normal
 from clearformer.checking.words import Words
 
@@ -89,9 +90,6 @@ DETACH = Words(
 )
 LINE = "h = h.detach()   # or: d_h = 0 where a chunk begins"
 SUM = Words("add the gradients of all chunks.", "全区間の勾配を足してください。")
-BEND = Words(
-    "multiply by 1 − h², the slope of tanh at its result.", "tanh の傾き 1 − h² を掛けてください。"
-)
 
 
 def _mistake(
@@ -106,8 +104,8 @@ EXERCISE = Exercise(
     task=Words(
         "A long text is learned from in chunks of `chunk` steps (the last may be shorter).\n"
         "h_t = tanh(x_t W_xh + h_{t−1} W_hh) runs on from chunk to chunk, from h_0 = h0; the loss\n"
-        "is the sum of all numbers of all h_t. Its gradients, summed over the chunks, where no\n"
-        "gradient goes back past the beginning of a chunk: the state there counts as a constant.\n"
+        "is the sum of all numbers of all h_t. Find its gradients, summed over the chunks; none\n"
+        "goes back past the beginning of a chunk: the state there counts as a constant.\n"
         "X: (T, d). h0: (n,). W_xh: (d, n). W_hh: (n, n). Returns: (dW_xh, dW_hh).",
         "長い文を chunk ステップずつの区間で学習します (最後は短くても可)。\n"
         "h_t = tanh(x_t W_xh + h_{t−1} W_hh) は h0 から始まり、区間をまたいで続きます。\n"
@@ -118,7 +116,7 @@ EXERCISE = Exercise(
     right=right,
     steps={
         "carried": lambda state, h0: state,
-        "bent_back": lambda d_h, h: d_h * (1 - h**2),
+        "bent_back": bent_back,
         "partner": lambda before, after: before,
         "handed_over": lambda d_h, begins: np.zeros_like(d_h) if begins else d_h,
         "collected": collected,
@@ -168,39 +166,14 @@ EXERCISE = Exercise(
             "dW_hh += …   # in every chunk",
         ),
         _mistake(
-            "bptt-averaged",
+            "bptt-mean",
             {"collected": _averaged},
             Words("the chunks' gradients are averaged, not added", "区間の勾配を平均しています"),
             SUM,
             "dW_hh += …   # in every chunk",
         ),
-        _mistake(
-            "act-derivative",
-            {"bent_back": lambda d_h, h: d_h},
-            Words("the slope of tanh is left out", "tanh の傾きが掛けられていません"),
-            BEND,
-            "d_sum = d_h * (1 - h**2)",
-        ),
-        _mistake(
-            "act-derivative",
-            {"bent_back": lambda d_h, h: d_h * h * (1 - h)},
-            Words(
-                "h (1 − h) is the slope of a sigmoid; that of tanh is 1 − h²",
-                "h (1 − h) はシグモイドの傾きです。tanh は 1 − h² です",
-            ),
-            BEND,
-            "d_sum = d_h * (1 - h**2)",
-        ),
-        _mistake(
-            "bptt-state-after",
-            {"partner": lambda before, after: after},
-            Words(
-                "dW_hh is made with h_t; the state from before the step, h_{t−1}, is due",
-                "dW_hh を h_t で作っています (ステップの前の h_{t−1} を使います)",
-            ),
-            Words("use the state that went into W_hh.", "W_hh に入った状態を使ってください。"),
-            "dW_hh += np.outer(h_before, d_sum)",
-        ),
+        *slopes(_norms),
+        state_after(lambda before, after: after, _norms),
     ),
     returns=("dW_xh", "dW_hh"),
 )

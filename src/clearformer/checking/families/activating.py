@@ -25,6 +25,11 @@ def tanh_form(x: Any) -> Any:
     return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
 
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + exp(-x))."""
+    return 1 / (1 + np.exp(-x))
+
+
 def relu(x: Any) -> Any:
     """0 below 0."""
     return np.maximum(x, 0)
@@ -72,7 +77,7 @@ ACTIVATING = (
     ),
     _slip(
         "gelu-sigmoid",
-        lambda x: x / (1 + np.exp(-1.702 * x)),
+        lambda x: x * sigmoid(1.702 * x),
         "x · σ(1.702 x): the approximation by a sigmoid, off by up to 0.02",
         "x · σ(1.702 x) はシグモイドによる近似で、最大 0.02 ずれます",
         ask=Words("is your function exact?", "その関数は厳密ですか。"),
@@ -80,7 +85,7 @@ ACTIVATING = (
     ),
     _slip(
         "gelu-silu",
-        lambda x: x / (1 + np.exp(-x)),
+        lambda x: x * sigmoid(x),
         "x · σ(x) is SiLU (swish), not GELU",
         "x · σ(x) は GELU ではなく SiLU (swish) です",
         ask=Words("which distribution is Φ of?", "Φ はどの分布のものですか。"),
