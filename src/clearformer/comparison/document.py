@@ -4,7 +4,7 @@ Whatever is computed is here, so that a report can be drawn from a file without 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from clearformer.errors import RunError
@@ -172,6 +172,10 @@ class Comparison:
     def of(self, name: str) -> list[Result]:
         """The results of one entrant."""
         return [result for result in self.results if result.model == name]
+
+    def with_why(self, **found: Any) -> "Comparison":
+        """The same with `why`, `temperature` or `lesson` filled in."""
+        return replace(self, **found)
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for JSON, complete: `from_json` gives the same back."""

@@ -35,7 +35,9 @@ def _directions(
             direction = [np.zeros_like(x) for x in arrays]
             direction[position].flat[place] = 1
             yield direction
-    yield [rng.normal(size=x.shape) for x in arrays]
+    anywhere = [rng.normal(size=x.shape) for x in arrays]
+    length = np.sqrt(sum(float((x**2).sum()) for x in anywhere))
+    yield [x / length for x in anywhere]  # or a step would cross the bends of many units
 
 
 def _slope(function: Function, outcome: Outcome, direction: Sequence[np.ndarray]) -> float:

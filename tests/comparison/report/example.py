@@ -1,6 +1,6 @@
 """A comparison that nobody made, with everything that a report can show."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from clearformer.comparison.document import MEASURES, Comparison, Point, Result
@@ -9,6 +9,7 @@ from clearformer.comparison.why.fading import Fading
 from clearformer.comparison.why.growth import Growth
 from clearformer.comparison.why.looking import Head, Looking
 from clearformer.comparison.why.reasons import Reasons
+from clearformer.comparison.why.recall import Recalling, RecallPoint
 from clearformer.comparison.why.seen import Seen
 from clearformer.comparison.why.temperature import Temperature
 
@@ -64,7 +65,7 @@ def example(
         notes=("a note",),
     )  # fmt: skip
     why, temperature = reasons(names, sample).to_json()
-    return replace(comparison, why=why, temperature=temperature, lesson=lesson().to_json())
+    return comparison.with_why(why=why, temperature=temperature, lesson=lesson().to_json())
 
 
 def _result(name: str, number: int, seed: int, task: Any) -> Result:
@@ -128,6 +129,14 @@ def reasons(names: tuple[str, ...], sample: str) -> Reasons:
         seen=tuple(
             Seen(name, (1, 2, 3, 5), (1, 2, 4, end), (4.0, 3.0, 2.5, None), 256)
             for name, end in zip(trained, (8, 6, 7), strict=False)
+        ),
+        recalling=tuple(
+            Recalling(
+                name,
+                (RecallPoint(16, 0.9, 0.8, 1.0, 3), RecallPoint(64, 0.2, None, None, 1)),
+                0.125,
+            )
+            for name in trained
         ),
     )  # fmt: skip
 

@@ -162,7 +162,7 @@ def test_another_language_is_refused():
 
 
 def test_what_was_not_measured_has_no_part():
-    bare = replace(example(), why={}, temperature={}, lesson=None)
+    bare = example().with_why(why={}, temperature={}, lesson=None)
     page = Page(report_of(bare))
     assert not {"seen", "fading", "growth", "looking", "temperature", "samples", "lesson"} & set(
         page.ids

@@ -131,6 +131,7 @@ ENGLISH: Mapping[str, str] = {
     "distance_axis": "places back",
     "weight_axis": "mean weight",
     "mean_distance": "mean distance",
+    "recalling": "Who still knows, and for how long",
     "recalling_how": "Share of right answers when the symbol of k steps ago is asked for. "
     "The dotted line is chance: one who has forgotten.",
     "recalling_figure": "Recall against distance",

@@ -121,6 +121,7 @@ JAPANESE: Mapping[str, str] = {
     "distance_axis": "何個前か",
     "weight_axis": "平均の重み",
     "mean_distance": "平均距離",
+    "recalling": "いつまで覚えているか",
     "recalling_how": "k ステップ前の記号を問われたときの正答率。点線は当てずっぽう、つまり忘れて"
     "しまった場合。",
     "recalling_figure": "距離と正答率",

@@ -14,6 +14,7 @@ from clearformer.comparison.report.japanese import JAPANESE
 from clearformer.comparison.report.looking import looking
 from clearformer.comparison.report.markup import Markup, data_block, joined, tag
 from clearformer.comparison.report.method import careful, method
+from clearformer.comparison.report.recalling import recalling
 from clearformer.comparison.report.results import headline, results, under_the_headline
 from clearformer.comparison.report.seen import seen
 from clearformer.comparison.report.temperature import samples, temperature
@@ -29,6 +30,7 @@ PARTS: Mapping[str, Callable[[View], Markup | None]] = {
     "lesson": textbook,
     "curves": curves,
     "seen": seen,
+    "recalling": recalling,
     "fading": fading,
     "growth": growth,
     "looking": looking,

@@ -8,6 +8,7 @@ from clearformer.comparison.trained import Trained
 from clearformer.comparison.why.fading import Fading, fading_of
 from clearformer.comparison.why.growth import LENGTHS, Growth, growth_of
 from clearformer.comparison.why.looking import Looking, looking_of
+from clearformer.comparison.why.recall import Recalling
 from clearformer.comparison.why.seen import Seen, seen_of
 from clearformer.comparison.why.temperature import WRITTEN, Temperature, temperature_of
 from clearformer.comparison.why.works import LONGER, attention_of, step_of
@@ -36,6 +37,8 @@ class Reasons:
     """What temperature does."""
     seen: tuple[Seen, ...] = ()
     """Loss against the tokens before, of models of a text."""
+    recalling: tuple[Recalling, ...] = ()
+    """Recall by distance, where several were compared."""
 
     def to_json(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """`why` and `temperature` of the document."""
@@ -45,6 +48,7 @@ class Reasons:
             "attention": self.attention.to_json() if self.attention else None,
             "looking": [each.to_json() for each in self.looking],
             "seen": [each.to_json() for each in self.seen],
+            "recalling": [each.to_json() for each in self.recalling],
         }
         return why, {"models": [each.to_json() for each in self.temperature]}
 
@@ -59,6 +63,7 @@ class Reasons:
             tuple(map(Looking.from_json, why.get("looking", ()))),
             tuple(map(Temperature.from_json, temperature.get("models", ()))),
             tuple(map(Seen.from_json, why.get("seen", ()))),
+            tuple(map(Recalling.from_json, why.get("recalling", ()))),
         )
 
 
