@@ -229,3 +229,25 @@ def test_two_numbers_that_differ_are_written_so_that_they_differ():
     said = text_of(verdict_of(lambda x: exercise.version()(x) * (1 + 1e-5), exercise))
     came, expected = re.search(r"is (\S+), expected (\S+)\.", said).groups()
     assert came != expected
+
+
+def test_a_name_explains_what_came_of_batches_too():
+    """Divided by the number of sentences, the sum is that of one row, but not that of several."""
+
+    def by_sentences(logits, targets, pad_id):
+        low = logits - logits.max(-1, keepdims=True)
+        logs = low - np.log(np.exp(low).sum(-1, keepdims=True))
+        losses = -np.take_along_axis(logs, targets[..., None], -1)[..., 0]
+        return losses[targets != pad_id].sum() / len(np.atleast_2d(targets))
+
+    verdict = verdict_of(by_sentences, find("padded_cross_entropy"))
+    assert (verdict.kind, verdict.mistakes) == ("wrong", [])
+
+
+def test_a_factor_is_told_only_where_it_holds_everywhere():
+    def of_the_largest(logits, k):
+        chosen = np.abs(logits) >= np.sort(np.abs(logits), -1)[..., -min(k, logits.shape[-1]), None]
+        return find("softmax").version()(np.where(chosen, logits, -np.inf))
+
+    said = [each.says.en for each in verdict_of(of_the_largest, find("top_k")).findings]
+    assert not any("times what it should be" in each for each in said)
