@@ -30,7 +30,7 @@ def right(
     beta2: Any = 0.999,
     eps: Any = 1e-8,
 ) -> Any:
-    """W - lr m̂ / (√v̂ + ε), and the new m and v."""
+    """New weights w - lr m̂ / (√v̂ + ε), and the new m and v."""
     move, *means = direction(step, m, v, g, t, (beta1, beta2), eps)
     return step.moved(w, move, lr), *step.state(*means)
 

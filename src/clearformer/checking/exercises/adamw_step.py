@@ -33,7 +33,7 @@ def right(
     eps: Any = 1e-8,
     weight_decay: Any = 0.01,
 ) -> Any:
-    """W - lr (m̂ / (√v̂ + ε) + weight_decay w), and the new m and v."""
+    """New weights w - lr (m̂ / (√v̂ + ε) + weight_decay w), and the new m and v."""
     g = step.gradient(g, w, weight_decay)
     move, *means = direction(step, m, v, g, t, (beta1, beta2), eps)
     return step.moved(w, move, lr, weight_decay), *step.state(*means)
