@@ -9,7 +9,7 @@ from models.pairs.small import END, batch, every_model, random_model
 
 pytestmark = pytest.mark.usefixtures("unchecked")  # many calls; in test_model all are checked
 
-STEP = 1e-5
+STEP = 2e-6
 
 
 @pytest.fixture
