@@ -45,8 +45,11 @@ def test_in_bfloat16_gradients_are_close_to_those_in_float32(configuration):
     """Each goes through some ten roundings: of matrices, and of what each product gives.
 
     They are independent of each other, so that they add up as √10 ≈ 3 of them; a factor of 3 is
-    left for gradients that are smaller than what they are the sum of.
+    left for gradients that are smaller than what they are the sum of. A score is wrong by the
+    roundings of query and key times its size, and so is the share of its weight.
     """
+    made = configuration.completed
+    roundings = 9 + 2 * ((made.query_key_norm and made.largest_score) or 0)
     wide, narrow = (
         learner_of(configuration, "torch", np.float32, precision=precision)
         for precision in ("float32", "bfloat16")
@@ -56,7 +59,7 @@ def test_in_bfloat16_gradients_are_close_to_those_in_float32(configuration):
     assert losses[1] == pytest.approx(losses[0], rel=9 * BFLOAT16)
     assert losses[0] != losses[1]
     difference = array_of(narrow.gradients) - array_of(wide.gradients)
-    assert np.linalg.norm(difference) < 9 * BFLOAT16 * norms[0]
+    assert np.linalg.norm(difference) < roundings * BFLOAT16 * norms[0]
     assert np.linalg.norm(difference) > 0.1 * BFLOAT16 * norms[0], "nothing was narrow"
 
 
@@ -82,7 +85,7 @@ def steps(learner, count, parts):
             share = len(rows) / 6
             loss += share * learner.loss_and_gradients(*arrays, share=share)
         learner.gather()
-        learner.parameters -= 0.5 * learner.gradients
+        learner.parameters -= 0.03 * learner.gradients
         losses.append(loss)
     return losses
 
