@@ -28,7 +28,7 @@ def run(tmp_path_factory):
     (folder / "tiny.txt").write_text(TEXT * 2, "utf-8")
     return cf.train(
         folder / "tiny.txt", out=folder / "run", model="encoder", layers=2, heads=2, embed=32,
-        context=16, batch=16, steps=250, learning_rate=0.01,
+        context=16, batch=16, steps=400, learning_rate=0.01,
     )  # fmt: skip
 
 
