@@ -136,6 +136,13 @@ def test_watching_judges_again_when_the_file_changes(answer, tmp_path):
             process.wait()
 
 
+def test_watching_needs_a_file_to_judge(command, tmp_path):
+    start = tmp_path / "new.py"
+    assert "leave out" in command("check", "softmax", "--start", start, "--watch").refusal()
+    assert "needs the file" in command("check", "softmax", "--watch").refusal()
+    assert not start.exists()
+
+
 def wait_for(file, word):
     deadline = time.monotonic() + 60
     while word not in file.read_text("utf-8"):

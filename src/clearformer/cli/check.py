@@ -1,20 +1,16 @@
 """`clearformer check`: judges a learner's own step and names the mistake."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from clearformer.cli.output import PASSING, json_option, on_terminal, printable, show_json
+from clearformer.cli.output import PASSING, json_option, printable, show_json
 from clearformer.cli.styled import show_lines
 
 if TYPE_CHECKING:
     from clearformer.checking.check import Check
-
-LOOK_EVERY = 0.1
-"""Seconds between two looks at the file, with --watch."""
 
 
 @click.command(name="check")
@@ -68,17 +64,21 @@ def check(
 
     Exit status: 0 right, 1 wrong, 2 could not run.
     """
+    if watch and (start or as_list):
+        raise click.UsageError("--watch judges; leave out --start and --list")
+    if watch and as_json:
+        raise click.UsageError("--watch is for a person; leave out --json")
     if as_list:
         return _list(language, as_json)
     options: dict[str, Any] = {"language": language, "hint": hint or 0}
     if path:
-        if exercise or start or watch:
+        if exercise or start:
             raise click.UsageError("--path chooses the exercise and the file; leave out the others")
-        from clearformer.cli.check_path import walk
-
-        return walk(path, show, options, as_json)
+        return _along(path, show, watch, options, as_json)
     if exercise is None:
         raise click.UsageError("which exercise? clearformer check --list shows them")
+    if file is None and watch:
+        raise click.UsageError("--watch needs the file to judge, behind the exercise")
     if file is None:
         return _introduce(exercise, start, language, as_json)
     if start:
@@ -86,15 +86,26 @@ def check(
     answer, function = _parted(file)
     options["function"] = function
     if watch:
-        if as_json:
-            raise click.UsageError("--watch is for a person; leave out --json")
-        _watch(exercise, answer, show, options)
+        from clearformer.cli.check_watch import watch_file
+
+        watch_file(exercise, answer, show, options)
     found = judged(exercise, answer, options)
     if as_json:
         show_json(found.to_json())
     else:
         show_verdict(found, show)
     return found.judged.status
+
+
+def _along(path: Path, show: bool, watch: bool, options: dict[str, Any], as_json: bool) -> int:
+    """All of a Transformer, once or whenever something changes."""
+    from clearformer.cli.check_path import walk
+
+    if watch:
+        from clearformer.cli.check_watch import watch_folder
+
+        watch_folder(path, lambda: walk(path, show, options, as_json=False), options["language"])
+    return walk(path, show, options, as_json)
 
 
 def judged(exercise: str, path: Path, options: dict[str, Any]) -> "Check":
@@ -191,32 +202,3 @@ def _parted(file: str) -> tuple[Path, str | None]:
     if colon and function.isidentifier() and path:
         return Path(path), function
     return Path(file), None
-
-
-def _watch(exercise: str, path: Path, show: bool, options: dict[str, Any]) -> None:
-    """Judges now and after every change, until Ctrl-C; the next process loads meanwhile."""
-    from clearformer.checking.running.apart import prepared
-
-    before: object = None
-    ready = None
-    try:
-        while True:
-            now = _stamp(path)
-            if now != before:
-                before = now
-                if on_terminal():
-                    click.clear()
-                show_verdict(judged(exercise, path, {**options, "process": ready}), show)
-                ready = prepared(path)
-            time.sleep(LOOK_EVERY)
-    finally:
-        if ready:
-            ready.end()
-
-
-def _stamp(path: Path) -> object:
-    try:
-        found = path.stat()
-    except OSError:
-        return ()
-    return found.st_mtime_ns, found.st_size

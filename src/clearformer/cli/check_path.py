@@ -25,28 +25,34 @@ END = Words(
 
 
 def walk(folder: Path, show: bool, options: dict[str, Any], as_json: bool) -> int:
-    """Judges the newest file of the path in `folder`, and if it is right writes the next one.
+    """Judges what changed in `folder`, the latest first; if all is right writes the next file.
 
     Where all are there, all are judged. Returns the exit status.
     """
-    from clearformer.checking.path import PATH, answer_in, begun
+    from clearformer.checking.path import PATH, Judged, answer_in, there, waiting
 
-    there = begun(folder)
+    if folder.is_file():
+        raise click.UsageError(
+            f"{folder} is a file; --path expects a folder: name an exercise to judge one file"
+        )
+    kept = Judged.of(folder)
     found = None
-    for name in there if there == PATH else there[-1:]:
+    for name in waiting(folder, kept.right()):
         found = judged(name, answer_in(folder, name), options)
+        kept.keep(name, found.is_right)
         if not as_json:
             show_verdict(found, show)
         if not found.is_right:
             break
-    right = there if found is None or found.is_right else there[: there.index(name)]
-    goes_on = right == there != PATH
+    right = tuple(kept.right())
+    missing = next((name for name in PATH if name not in there(folder)), None)
+    goes_on = missing if found is None or found.is_right else None
     if goes_on:
-        _begin(folder, PATH[len(there)], len(there), options["language"], as_json)
+        _begin(folder, goes_on, len(right), options["language"], as_json)
     elif right == PATH and not as_json:
         click.echo(END.to(options["language"]).format(all=len(PATH)))
     if as_json:
-        show_json(_document(folder, right, found, PATH[len(there)] if goes_on else None))
+        show_json(_document(folder, right, found, goes_on))
     return found.judged.status if found else 0
 
 
