@@ -1,5 +1,7 @@
 """The file that a learner starts from, and the exercise as a page to read."""
 
+from shlex import quote
+
 from clearformer.checking.exercise import Exercise
 from clearformer.checking.words import Words
 
@@ -19,14 +21,19 @@ def starter(exercise: Exercise, language: str = "en") -> str:
     )
 
 
-def page(exercise: Exercise, language: str = "en") -> str:
-    """The task, the signature, other accepted conventions, and what to type next."""
+def page(exercise: Exercise, language: str = "en", called: str | None = None) -> str:
+    """The task, the signature, other accepted conventions, and what to type next.
+
+    `called` is how a person names it: a teacher's own exercise by its file.
+    """
     title = f"{exercise.name}   {exercise.title.to(language)}"
     also = list(dict.fromkeys(f"  ~ {each.says.to(language)}" for each in exercise.variants))
     accepted = Words("Also right:", "次も正解です:").to(language)
-    file = f"{exercise.name}.py"
-    start = START.to(language).format(line=f"clearformer check {exercise.name} --start {file}")
-    judge = VERIFY.to(language).format(line=f"clearformer check {exercise.name} {file}")
+    by_name = called in (None, exercise.name)
+    line = f"clearformer check {quote(called or exercise.name)}"
+    file = f"{exercise.name}.py" if by_name else "answer.py"
+    start = START.to(language).format(line=f"{line} --start {file}")
+    judge = VERIFY.to(language).format(line=f"{line} {file}")
     return "\n".join(
         [
             title,

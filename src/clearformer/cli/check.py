@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -175,9 +176,10 @@ def _introduce(exercise: str, start: Path | None, language: str, as_json: bool) 
         document = {"exercise": chosen.name, "signature": chosen.signature, "task": task}
         show_json({**document, "starter": starter(chosen, language)})
     elif start:
-        click.echo(f"wrote {start}; judge it with: clearformer check {exercise} {start}")
+        line = f"clearformer check {quote(exercise)} {quote(str(start))}"
+        click.echo(f"wrote {start}; judge it with: {line}")
     else:
-        click.echo(page(chosen, language))
+        click.echo(page(chosen, language, exercise))
     return 0
 
 
