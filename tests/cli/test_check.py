@@ -136,6 +136,41 @@ def test_watching_judges_again_when_the_file_changes(answer, tmp_path):
             process.wait()
 
 
+TEACHERS = """
+from clearformer.checking.exercise import Exercise, Mistake
+from clearformer.checking.probe import Probe, normal
+from clearformer.checking.words import Words
+W = Words("a", "b")
+def right(step, x):
+    return step.doubled(x)
+EXERCISE = Exercise("twice", W, W, right, {"doubled": lambda x: x * 2},
+    lambda: [Probe("4 rows", {"x": normal(1, 4, 3)})],
+    [Mistake("once", {"doubled": lambda x: x}, W, W, W, W, "x * 2")])
+"""
+
+
+def test_a_teachers_exercise_is_called_by_its_file_in_what_to_type_next(command, answer, tmp_path):
+    exercise, start = answer(TEACHERS, "of a teacher.py"), tmp_path / "start.py"
+    shown = command("check", exercise).out
+    assert f"clearformer check '{exercise}' --start answer.py" in shown
+    assert f"clearformer check '{exercise}' answer.py" in shown
+    wrote = command("check", exercise, "--start", start).out
+    assert wrote.rstrip().endswith(f"clearformer check '{exercise}' {start}")
+
+
+def test_a_pupil_is_not_blamed_for_an_exercise_that_fails_itself(command, answer):
+    pupil = answer("def twice(x):\n    return x * 2\n", "pupil.py")
+    assert command("check", answer(TEACHERS, "good.py"), pupil).status == 0
+    broken = answer(TEACHERS.replace("x * 2}", "x * 2 / none}"), "broken.py")
+    line = command("check", broken, pupil).refusal()
+    assert "exercise twice fails itself: on '4 rows'" in line
+    assert "NameError" in line and "line 8" in line
+    other = answer(TEACHERS.replace('"once", {"doubled"', '"once", {"double"'), "other.py")
+    assert "'double', which twice does not have; did you mean doubled?" in (
+        command("check", other, pupil).refusal()
+    )
+
+
 def test_watching_needs_a_file_to_judge(command, tmp_path):
     start = tmp_path / "new.py"
     assert "leave out" in command("check", "softmax", "--start", start, "--watch").refusal()

@@ -102,6 +102,8 @@ def _of_file(path: Path) -> Exercise:
     sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"in the exercise file {path}: {error}") from error
     except Exception as error:
         raise ConfigurationError(
             f"the exercise file {path} does not run: {type(error).__name__}: {error}"

@@ -16,6 +16,7 @@ from clearformer.checking.running.apart import prepared, try_apart
 from clearformer.checking.running.here import try_here
 from clearformer.checking.running.probes import all_probes
 from clearformer.checking.running.process import Process
+from clearformer.checking.sound import require_sound
 from clearformer.checking.verdict import Verdict
 from clearformer.checking.words import LANGUAGES
 from clearformer.errors import ConfigurationError
@@ -86,7 +87,8 @@ def check(
         hint: 0 none, 1 a question, 2 the way out in words, 3 the line of code as well.
 
     Raises:
-        ConfigurationError: no such exercise, language or hint; something that cannot be called.
+        ConfigurationError: no such exercise, or one that fails itself; no such language or hint;
+            something that cannot be called.
     """
     require(language, hint)
     chosen = exercise if isinstance(exercise, Exercise) else find(str(exercise))
@@ -95,6 +97,7 @@ def check(
             f"check needs a function or a module; got {type(answer).__name__}: write "
             f"check({chosen.name}, {chosen.name!r}), the function without brackets"
         )
+    require_sound(chosen)
     return Check(_judged(chosen, try_here(answer, chosen)), language, hint)
 
 
@@ -120,12 +123,13 @@ def check_file(
         process: one that `prepared` gave for this file, to save the time that loading takes.
 
     Raises:
-        ConfigurationError: no such exercise, language or hint.
+        ConfigurationError: no such exercise, or one that fails itself; no such language or hint.
     """
     require(language, hint)
     process = process or prepared(Path(file))  # loads while the exercise is read
     try:
         chosen = find(exercise)
+        require_sound(chosen)
         record = try_apart(Path(file), function, exercise, seconds=seconds, process=process)
     finally:
         if process:

@@ -17,6 +17,7 @@ The right way is written as a function of named steps. A mistake is another vers
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
@@ -24,6 +25,7 @@ from typing import Any
 from clearformer.checking.module_form import ModuleForm
 from clearformer.checking.probe import Probe
 from clearformer.checking.words import Words
+from clearformer.errors import ConfigurationError
 
 Step = Callable[..., Any]
 
@@ -131,6 +133,21 @@ class Exercise:
 
     module: ModuleForm | None = None
     """How it is written as an `nn.Module`; None where only a function makes sense."""
+
+    def __post_init__(self) -> None:
+        """Refuses a change to a step that there is not: it would change nothing.
+
+        Raises:
+            ConfigurationError: names the step and the nearest that there is.
+        """
+        for each in (*self.mistakes, *self.variants):
+            for step in each.change:
+                if step not in self.steps:
+                    near = get_close_matches(step, self.steps, 1, 0.4) or list(self.steps)
+                    raise ConfigurationError(
+                        f"{each.key} changes the step {step!r}, which {self.name} does not have; "
+                        f"did you mean {', '.join(near)}?"
+                    )
 
     @cached_property
     def parameters(self) -> tuple[inspect.Parameter, ...]:
