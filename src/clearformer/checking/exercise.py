@@ -140,7 +140,8 @@ class Exercise:
         Raises:
             ConfigurationError: names the step and the nearest that there is.
         """
-        for each in (*self.mistakes, *self.variants):
+        changes: tuple[Change, ...] = (*self.mistakes, *self.variants)
+        for each in changes:
             for step in each.change:
                 if step not in self.steps:
                     near = get_close_matches(step, self.steps, 1, 0.4) or list(self.steps)

@@ -6,7 +6,7 @@ from typing import Any
 
 from clearformer.checking.exercise import Exercise, Mistake
 from clearformer.checking.families import modules
-from clearformer.checking.families.activating import ACTIVATING, TANH, gelu, relu
+from clearformer.checking.families.activating import ACTIVATING, BRACKETS, TANH, gelu, relu
 from clearformer.checking.probe import Probe, normal
 from clearformer.checking.words import Words
 
@@ -78,7 +78,7 @@ EXERCISE = Exercise(
     batched=("x",),
     variants=(TANH,),
     mistakes=(
-        *(replace(each, evidence=None) for each in ACTIVATING),
+        *(replace(each, evidence=None) for each in (*ACTIVATING, *BRACKETS)),
         Mistake(
             "activation-last",
             {"activated": lambda x: x, "activated_last": gelu},

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.checking.exercise import Exercise
-from clearformer.checking.families.activating import ACTIVATING, TANH, gelu
+from clearformer.checking.families.activating import ACTIVATING, BRACKETS, TANH, gelu
 from clearformer.checking.probe import Probe, normal
 from clearformer.checking.words import Words
 
@@ -48,5 +48,5 @@ EXERCISE = Exercise(
     steps={"activated": gelu},
     probes=probes,
     variants=(TANH,),
-    mistakes=ACTIVATING,
+    mistakes=(*ACTIVATING, *BRACKETS),
 )

@@ -22,7 +22,7 @@ def right(step: Any, x: Any, h: Any, c: Any, W: Any, U: Any, b: Any) -> Any:
     i, f, g, o = step.columns(total)
     i, f, o = (step.gate(each) for each in (i, f, o))
     cell = step.cell(i, step.forget(f), step.candidate(g), c)
-    return step.hidden(o, step.bent(cell), c), step.kept_cell(cell, c)
+    return step.returned(step.hidden(o, step.bent(cell), c), step.kept_cell(cell, c))
 
 
 def total(x: Any, h: Any, W: Any, U: Any, b: Any) -> Any:
@@ -163,6 +163,7 @@ EXERCISE = Exercise(
         "bent": np.tanh,
         "hidden": lambda o, bent, c: o * bent,
         "kept_cell": lambda cell, c: cell,
+        "returned": lambda h, c: (h, c),
     },
     probes=probes,
     module=modules.LSTM,
@@ -254,6 +255,21 @@ EXERCISE = Exercise(
             {"kept_cell": lambda cell, c: c},
             "the old cell is returned: nothing is remembered",
             "古いセルを返しており、何も記憶されません",
+        ),
+        Mistake(
+            "lstm-returns-swapped",
+            {"returned": lambda h, c: (c, h)},
+            Words(
+                "returned in the other order: (c', h'), expected (h', c')",
+                "返す順が逆です: (c', h') ではなく (h', c') にします",
+            ),
+            Words(
+                "the caller would take the cell for the state, and the state for the cell.",
+                "呼び出し側がセルを状態と、状態をセルと取り違えます。",
+            ),
+            Words("which of the two comes first?", "2 つのうち先に返すのはどちらですか。"),
+            Words("return the state, then the cell.", "状態、セルの順に返してください。"),
+            "return h, c",
         ),
         _total(
             "lstm-no-state",

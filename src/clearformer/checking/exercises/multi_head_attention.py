@@ -9,9 +9,11 @@ from clearformer.checking.exercise import Exercise
 from clearformer.checking.families import modules
 from clearformer.checking.families.heading import merge, split
 from clearformer.checking.families.masking import (
+    FLAG,
     HALF,
     MASK_TIES,
     MASKING,
+    asked,
     half_precision,
     hidden,
     kept,
@@ -46,6 +48,7 @@ def right(
     made = step.query(X, W_Q, W_K), step.key(X, W_K, W_Q), step.value(X, W_V, W_K)
     Q, K, V = (step.split(each, n_heads) for each in made)
     scores = step.scaled(step.products(Q, K), Q, X)
+    masked = step.asked(masked)
     weights = step.weights(step.hidden(scores) if masked else scores)
     weights = step.scaled_after(step.hidden_after(weights) if masked else weights, Q)
     return step.out(step.merge(step.mixed(weights, V)), W_O)
@@ -115,6 +118,7 @@ EXERCISE = Exercise(
         "split": split,
         "products": products,
         "scaled": scaled,
+        "asked": asked,
         "hidden": hidden,
         "weights": softmax,
         "hidden_after": kept,
@@ -131,6 +135,7 @@ EXERCISE = Exercise(
         *SCALING,
         SCALE_AFTER,
         *MASKING,
+        *FLAG,
         HALF,
         *(each for each in SOFTMAXING if each.key != "softmax-keepdims"),
         SOFTMAX_OVER_HEADS,

@@ -9,9 +9,11 @@ from clearformer.checking.exercise import Exercise
 from clearformer.checking.families import modules
 from clearformer.checking.families.dropping import DROPPING, whole
 from clearformer.checking.families.masking import (
+    FLAG,
     HALF,
     MASK_TIES,
     MASKING,
+    asked,
     half_precision,
     hidden,
     kept,
@@ -28,6 +30,7 @@ def right(step: Any, X: Any, W_Q: Any, W_K: Any, W_V: Any, masked: Any = True) -
     """softmax(Q Kᵀ / √d_k, the future hidden) V."""
     Q, K, V = step.query(X, W_Q, W_K), step.key(X, W_K, W_Q), step.value(X, W_V, W_K)
     scores = step.scaled(step.products(Q, K), Q, X)
+    masked = step.asked(masked)
     weights = step.weights(step.dropped(step.hidden(scores) if masked else scores))
     weights = step.scaled_after(step.hidden_after(weights) if masked else weights, Q)
     return step.mixed(weights, V)
@@ -93,6 +96,7 @@ EXERCISE = Exercise(
         "value": project,
         "products": products,
         "scaled": scaled,
+        "asked": asked,
         "hidden": hidden,
         "dropped": whole,
         "weights": softmax,
@@ -102,7 +106,7 @@ EXERCISE = Exercise(
     },
     probes=probes,
     module=modules.ATTENTION,
-    mistakes=(*PROJECTING, *SCALING, SCALE_AFTER, *MASKING, HALF, DROPPING, *SOFTMAXING),
+    mistakes=(*PROJECTING, *SCALING, SCALE_AFTER, *MASKING, *FLAG, HALF, DROPPING, *SOFTMAXING),
     ties=(*SCALE_TIES, *MASK_TIES),
     batched=("X",),
     synonyms={"masked": ("mask", "causal", "is_causal", "use_mask")},

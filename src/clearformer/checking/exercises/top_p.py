@@ -48,7 +48,7 @@ def probes() -> Sequence[Probe]:
         _of("6 tokens", np.array([0.1, 0.23, 0.05, 0.31, 0.12, 0.19]), 0.6),
         _of("7 tokens", softmax(normal(1, 7, scale=1.5)), 0.8),
         _of("p below the largest", np.array([0.2, 0.1, 0.45, 0.25]), 0.3),
-        _of("p = 1", np.array([0.125, 0.5, 0.0625, 0.25, 0.0625]), 1.0),
+        _of("p = 1", np.array([0.125, 0.375, 0.0625, 0.25, 0.1875]), 1.0),
         _of("8 tokens", softmax(normal(3, 8)), 0.7),
         _of(
             "one has nearly all",
@@ -66,6 +66,15 @@ def _of(name: str, probs: Any, p: float, **more: Any) -> Probe:
 
 def _least_one(total: Any, ranked: Any, p: Any) -> Any:
     return (total <= p) | (np.arange(total.shape[-1]) == 0)
+
+
+def _below(total: Any, ranked: Any, p: Any) -> Any:
+    """As many as there are sums below p: `n = (np.cumsum(ranked) < p).sum()`."""
+    return total < p
+
+
+def _below_or_one(total: Any, ranked: Any, p: Any) -> Any:
+    return (total < p) | (np.arange(total.shape[-1]) == 0)
 
 
 def _argmax(total: Any, ranked: Any, p: Any) -> Any:
@@ -167,6 +176,22 @@ EXERCISE = Exercise(
             Words(
                 "the token that crosses p is dropped, even where nothing else is left (0/0)",
                 "p をまたぐ語を落としており、何も残らないこともあります (0/0)",
+            ),
+        ),
+        _kept(
+            "topp-drops-crossing",
+            _below,
+            Words(
+                "only sums below p count: the token that reaches p is dropped, and may leave none",
+                "合計が p 未満の語だけを残しており、p に達する語が落ちます (何も残らないことも)",
+            ),
+        ),
+        _kept(
+            "topp-drops-crossing",
+            _below_or_one,
+            Words(
+                "only sums below p count: the token that reaches p is dropped",
+                "合計が p 未満の語だけを残しており、p に達する語が落ちます",
             ),
         ),
         _kept(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -125,6 +126,57 @@ ACTIVATING = (
     ),
 )
 """Of any exercise with a step `activated(x)`; its first probe has an argument x."""
+
+ROOT = math.sqrt(2 / math.pi)
+
+
+def _bracket(step: Step, en: str, ja: str) -> Mistake:
+    """A bracket of the tanh form stands elsewhere."""
+    slip = _slip(
+        "gelu-tanh-bracket",
+        step,
+        en,
+        ja,
+        ask=Words(
+            "which part of 0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))) does each bracket hold?",
+            "0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))) の括弧はそれぞれどこを囲みますか。",
+        ),
+        fix=Words(
+            "set the brackets as in 0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))), or take erf.",
+            "0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))) のとおりに括るか、erf を使ってください。",
+        ),
+    )
+    return replace(slip, code="0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))")
+
+
+BRACKETS = (
+    _bracket(
+        lambda x: 0.5 * x * (1 + np.tanh(ROOT * x + 0.044715 * x**3)),
+        "in the tanh form √(2/π) multiplies x alone, not x + 0.044715 x³",
+        "tanh の形で √(2/π) が x だけに掛かっています (x + 0.044715 x³ 全体に掛けます)",
+    ),
+    _bracket(
+        lambda x: 0.5 * x * (1 + np.tanh(ROOT) * (x + 0.044715 * x**3)),
+        "in the tanh form tanh holds √(2/π) alone, not the whole product",
+        "tanh の中が √(2/π) だけです (積の全体を入れます)",
+    ),
+    _bracket(
+        lambda x: 0.5 * x * (1 + np.tanh(ROOT * (x + 0.044715 * x) ** 3)),
+        "in the tanh form the sum is cubed, not x alone: (x + 0.044715 x)³",
+        "tanh の形で x だけでなく和を 3 乗しています: (x + 0.044715 x)³",
+    ),
+    _bracket(
+        lambda x: 0.5 * x + np.tanh(ROOT * (x + 0.044715 * x**3)),
+        "in the tanh form the bracket around 1 + tanh(…) is missing",
+        "tanh の形で 1 + tanh(…) を囲む括弧がありません",
+    ),
+    _bracket(
+        lambda x: 0.5 * x * (1 + np.tanh(math.sqrt(2) / math.pi * (x + 0.044715 * x**3))),
+        "in the tanh form the root holds 2 alone: √2/π, expected √(2/π)",
+        "tanh の形で根号の中が 2 だけです: √2/π ではなく √(2/π) にします",
+    ),
+)
+"""Of any exercise with a step `activated(x)` that takes the tanh form, too."""
 
 TANH = Variant(
     "gelu-variant",

@@ -249,5 +249,51 @@ def half_precision(arguments: Mapping[str, Any]) -> Probe:
     return Probe("half precision", halved, role="stress", form="half precision", says=says)
 
 
+def asked(masked: Any) -> Any:
+    """Whether the future is to be hidden at all, as the caller says."""
+    return masked
+
+
+def _flag(key: str, step: Step, found: Words) -> Mistake:
+    return Mistake(
+        key,
+        {"asked": step},
+        found,
+        Words(
+            "an encoder needs to see all of a sentence; a decoder must not.",
+            "エンコーダーは文全体を見る必要があり、デコーダーは見てはいけません。",
+        ),
+        Words(
+            "what does your function do with masked=False, and with masked=True?",
+            "masked=False のとき、masked=True のとき、それぞれ何をしますか。",
+        ),
+        Words(
+            "hide the future if masked is true, and only then.",
+            "masked が真のときだけ未来を隠してください。",
+        ),
+        "if masked: scores = np.where(np.triu(np.ones((T, T), bool), 1), -np.inf, scores)",
+    )
+
+
+FLAG = (
+    _flag(
+        "mask-always",
+        lambda masked: True,
+        Words(
+            "the future is hidden always: masked=False has no effect",
+            "いつも未来を隠しており、masked=False が効いていません",
+        ),
+    ),
+    _flag(
+        "mask-flag-inverted",
+        lambda masked: not masked,
+        Words(
+            "the future is hidden with masked=False and seen with masked=True",
+            "masked=False のときに隠し、masked=True のときに見せています",
+        ),
+    ),
+)
+"""Of any exercise with the step `asked(masked)`."""
+
 MASK_TIES = (frozenset({"mask-zero-fill", "mask-fill-tiny"}),)
 """Alike unless all scores that may be seen are near -30; no ordinary input shows it."""

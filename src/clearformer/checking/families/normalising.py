@@ -140,6 +140,16 @@ SPREADING = (
         fix=Words("take the root of variance + eps.", "分散 + eps の平方根を取ってください。"),
     ),
     _slip(
+        "ln-root-twice",
+        {"divided": lambda centred, variance, eps: centred / np.sqrt(np.sqrt(variance) + eps)},
+        "the deviation stands under the root, where the variance belongs: √(std + eps)",
+        "根号の中が分散ではなく標準偏差です: √(標準偏差 + eps)",
+        fix=Words(
+            "take the variance, x.var(…), under the root.",
+            "根号の中には分散 x.var(…) を入れてください。",
+        ),
+    ),
+    _slip(
         "ln-no-mean",
         {"centred": lambda x: x},
         "the mean is not subtracted",
