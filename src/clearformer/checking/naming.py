@@ -81,7 +81,8 @@ class Versions:
     def explains(self, tried: Sequence[Tried], *changes: Change) -> bool:
         """Whether `changes` give what the answer gave, everywhere, and make a difference.
 
-        Raising on some inputs is a difference, too, where others give values.
+        Raising on some inputs is a difference, too, where others give values. Two changes
+        must leave a number somewhere: many pairs make nothing but NaN.
         """
         makes_difference, gives_values = False, False
         for each in tried:
@@ -90,7 +91,7 @@ class Versions:
                 return False
             right = self.result(each.probe)
             makes_difference |= not alike(theirs, right, each.tolerance)
-            gives_values |= theirs is not None
+            gives_values |= theirs is not None and (len(changes) < 2 or _has_numbers(theirs))
         return (makes_difference and gives_values) or not changes
 
     def _compute(self, probe: Probe, changes: Sequence[Change]) -> Result:
@@ -104,6 +105,10 @@ class Versions:
             return flatten(value, self.exercise.returns)[0]
         except (ValueError, IndexError, TypeError, ArithmeticError, KeyError, AttributeError):
             return None  # a mistake that crashes on this probe, as the learner's may
+
+
+def _has_numbers(result: Arrays) -> bool:
+    return any(bool(np.isfinite(array).any()) for array in result.values())
 
 
 def name(versions: Versions, tried: Sequence[Tried], cases: Mapping[str, Case]) -> Named:
