@@ -37,7 +37,7 @@ def probes() -> Sequence[Probe]:
 
 ORDER = Words(
     "attention sees a set; only these rows tell it which token comes first.",
-    "注意は集合しか見ません。順序はこの行だけが伝えます。",
+    "アテンションは順序のない集合を見るだけです。順序はこの行だけが伝えます。",
 )
 ASK = Words("which axis of x is the position?", "x のどの軸が位置ですか。")
 FIX = Words(

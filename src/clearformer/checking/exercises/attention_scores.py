@@ -124,7 +124,7 @@ SLIPS = (
 
 EXERCISE = Exercise(
     name="attention_scores",
-    title=Words("Attention scores", "注意のスコア"),
+    title=Words("Attention scores", "アテンションのスコア"),
     task=Words(
         "Compare each query with each key: the dot product of their rows, Q Kᵀ, not yet scaled.\n"
         "Q: (T, d), K: (S, d), with the same batch axes before them or none.\n"

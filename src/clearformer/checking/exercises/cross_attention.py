@@ -156,7 +156,7 @@ CROSSING = (
 
 EXERCISE = Exercise(
     name="cross_attention",
-    title=Words("Cross-attention", "クロス注意"),
+    title=Words("Cross-attention", "クロスアテンション"),
     task=Words(
         "Each token of X looks at all tokens of another text, memory, and mixes their values:\n"
         "Q = X W_Q, K = memory W_K, V = memory W_V; softmax(Q Kᵀ / √d_k) V. Nothing is hidden.\n"

@@ -62,7 +62,7 @@ def probes() -> Sequence[Probe]:
             "one token",
             {"logits": normal(6, 1, 4), "targets": np.array([3])},
             role="stress",
-            says=Words("a batch of one token", "1 語だけのバッチ"),
+            says=Words("a batch of one token", "1 トークンだけのバッチ"),
         ),
         Probe(
             "an unlikely target",
@@ -84,7 +84,7 @@ def _ratio(cases: Mapping[str, Case]) -> Words | None:
     ratio = float(case.mine["loss"] / case.right["loss"])
     return Words(
         f"on 5 tokens your result is {ratio:.4g} times the right one.",
-        f"5 語の入力で、結果は正しい値の {ratio:.4g} 倍です。",
+        f"5 トークンの入力で、結果は正しい値の {ratio:.4g} 倍です。",
     )
 
 
@@ -96,9 +96,9 @@ EXERCISE = Exercise(
         "−log p(target), with p = softmax(logits) and the natural logarithm (nats).\n"
         "logits: (N, V). targets: (N,), ids from 0 to V − 1. Both may have batch axes in front.\n"
         "Returns: one number. Logits of ±1,000 must give a finite one.",
-        "実際に来た語にモデルがどれだけ驚いたか: 全トークンでの −log p(正解) の平均。\n"
+        "実際に来たトークンにモデルがどれだけ驚いたか: 全トークンでの −log p(正解) の平均。\n"
         "p = softmax(logits)、自然対数 (単位 nat)。\n"
-        "logits: (N, V)。targets: (N,)、0 から V − 1 の番号。両方の前にバッチの軸があっても可。\n"
+        "logits: (N, V)。targets: (N,)、0 から V − 1 の id。両方の前にバッチの軸があっても可。\n"
         "返り値: 1 つの数。±1,000 の logits でも有限であること。",
     ),
     right=right,
@@ -119,11 +119,11 @@ EXERCISE = Exercise(
             {"rows": _squeezed},
             Words(
                 "a batch of one token fails: its axis of length 1 is lost",
-                "1 語だけのバッチで止まります (長さ 1 の軸が失われています)",
+                "1 トークンだけのバッチで止まります (長さ 1 の軸が失われています)",
             ),
             Words(
                 "the last batch of a text is often smaller than the others.",
-                "文の最後のバッチは小さいことがよくあります。",
+                "文章の最後のバッチは、ほかより小さいことがよくあります。",
             ),
             Words(
                 "what shape have your logits when N = 1?", "N = 1 のとき logits の形は何ですか。"

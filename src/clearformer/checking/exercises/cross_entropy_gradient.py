@@ -118,7 +118,7 @@ EXERCISE = Exercise(
         "Returns: the shape of logits.",
         "平均損失が各 logit でどう変わるか: 全トークンでの −log softmax(logits)[正解]\n"
         "(自然対数) の平均を、logits で微分した勾配。\n"
-        "logits: (N, V)。targets: (N,)、0 から V − 1 の番号。両方の前にバッチの軸があっても可。\n"
+        "logits: (N, V)。targets: (N,)、0 から V − 1 の id。両方の前にバッチの軸があっても可。\n"
         "返り値: logits と同じ形。",
     ),
     right=right,
@@ -197,7 +197,7 @@ EXERCISE = Exercise(
             lambda shares, targets: difference(shares, targets - 1),
             Words(
                 "one is taken off the targets: ids start at 0, and 0 becomes the last",
-                "正解の番号から 1 を引いています (番号は 0 からで、0 は最後に回ります)",
+                "正解の id から 1 を引いています (id は 0 からで、0 は最後に回ります)",
             ),
         ),
         _difference(

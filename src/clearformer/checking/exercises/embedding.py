@@ -68,7 +68,7 @@ EXERCISE = Exercise(
             Words("the rows are divided by √d", "行が √d で割られています"),
             Words(
                 "the positions added next would drown out the words.",
-                "次に足す位置の値に語の値が埋もれます。",
+                "次に足す位置の値に、トークンの値が埋もれます。",
             ),
             Words(
                 "what is one_hot(ids) @ table for one id?",
@@ -83,7 +83,7 @@ EXERCISE = Exercise(
             Words("the rows are multiplied by d", "行が d 倍されています"),
             Words(
                 "the words would drown out the positions added next.",
-                "次に足す位置の値が語の値に埋もれます。",
+                "次に足す位置の値が、トークンの値に埋もれます。",
             ),
             Words(
                 "what is one_hot(ids) @ table for one id?",
@@ -101,7 +101,7 @@ EXERCISE = Exercise(
             ),
             Words(
                 "every word gets the vector of its neighbour in the vocabulary.",
-                "どの語も語彙での隣の語のベクトルになります。",
+                "どのトークンも、語彙で隣のトークンのベクトルになります。",
             ),
             Words("which row belongs to id 0?", "id 0 の行はどれですか。"),
             Words("use the id itself as the row.", "id をそのまま行番号に使ってください。"),
@@ -113,11 +113,11 @@ EXERCISE = Exercise(
                 {"rows": rows},
                 Words(
                     "columns of the table were taken; a word is a row",
-                    "表の列を取っています。1 語は 1 行です",
+                    "表の列を取っています。1 トークンは 1 行です",
                 ),
                 Words(
                     "a column mixes one number of every word.",
-                    "列には全語の数が 1 つずつ混ざります。",
+                    "1 列には、全トークンの数が 1 つずつ混ざっています。",
                 ),
                 Words("which axis of the table is the vocabulary?", "表のどの軸が語彙ですか。"),
                 Words("index the first axis.", "最初の軸を添字で選んでください。"),
@@ -135,7 +135,7 @@ EXERCISE = Exercise(
                 "the tokens were sorted: their order is lost",
                 "トークンが並べ替えられ、順序が失われています",
             ),
-            Words("a sentence is its order.", "文は語の順序でできています。"),
+            Words("a sentence is its order.", "文の意味は順序で決まります。"),
             Words("does row t belong to token t?", "t 行目は t 番目のトークンですか。"),
             Words("keep the ids in their order.", "id の順序を保ってください。"),
             "table[ids]",

@@ -68,7 +68,9 @@ def _row(cases: Mapping[str, Case]) -> Words | None:
     )
 
 
-WHY = Words("frequent words would learn too little.", "よく出る語ほど学習が足りなくなります。")
+WHY = Words(
+    "frequent words would learn too little.", "よく出るトークンほど学習が足りなくなります。"
+)
 ASK = Words(
     "if a token occurs twice, how many gradients reach its row?",
     "同じトークンが 2 回出たら、その行に届く勾配はいくつですか。",

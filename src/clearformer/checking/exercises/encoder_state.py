@@ -30,11 +30,11 @@ def probes() -> Sequence[Probe]:
 
 BEHIND = Words(
     "behind its end a sentence's state has read padding.",
-    "文末より後の状態は、パディングまで読んだ後の状態です。",
+    "文末より後の状態は、パディングまで読んでいます。",
 )
 BEFORE = Words(
     "the decoder would never hear of the words that come after it.",
-    "それより後の語が、デコーダに伝わりません。",
+    "それより後の語がデコーダに伝わりません。",
 )
 
 

@@ -66,11 +66,11 @@ def _ended(end: Any, data: Any, starts: Any, n: int, x: Any) -> Any:
 
 NEXT = Words(
     "y[b, t] must be the token that follows x[b, t] in the text.",
-    "y[b, t] は、文の中で x[b, t] の次に来る語でなければなりません。",
+    "y[b, t] は、文章で x[b, t] の次に来るトークンでなければなりません。",
 )
 WHICH = Words(
     "which token follows the first one of your first row, and is it y[0, 0]?",
-    "最初の行の先頭の語の次は何ですか。それは y[0, 0] と同じですか。",
+    "最初の行で、先頭のトークンの次に来るのは何ですか。それは y[0, 0] と同じですか。",
 )
 ONE_ON = Words(
     "take the targets from one place further on, equally many.",
@@ -81,7 +81,7 @@ LINE = "y = np.stack([data[s + 1 : s + 1 + block_size] for s in starts])"
 
 BEGINS = Words(
     "which token is x[0, 0], and which is x[1, 0]?",
-    "x[0, 0] はどの語ですか。x[1, 0] は。",
+    "x[0, 0] はどのトークンですか。x[1, 0] は。",
 )
 FROM_START = Words(
     "row b is data from starts[b] on, block_size ids of it.",
@@ -89,7 +89,7 @@ FROM_START = Words(
 )
 PLACES = Words(
     "windows from anywhere in the text make every batch different.",
-    "文のあちこちから窓を取ると、バッチごとに内容が変わります。",
+    "文章のあちこちから窓を取ると、バッチごとに内容が変わります。",
 )
 INPUTS = "x = np.stack([data[s : s + block_size] for s in starts])"
 
@@ -104,15 +104,15 @@ def _windows(key: str, change: Mapping[str, Any], found: Words, why: Words) -> M
 
 EXERCISE = Exercise(
     name="get_batch",
-    title=Words("A batch with shifted targets", "ずらした正解のバッチ"),
+    title=Words("A batch with shifted targets", "正解を 1 つずらしたバッチ"),
     task=Words(
         "Cut windows out of a text to learn from: x[b] are the block_size ids that begin at\n"
         "starts[b], and y[b] those that begin one place later: y[b, t] follows x[b, t].\n"
         "data: (n,), ids. starts: (B,), from 0 to n − block_size − 1. block_size: T.\n"
         "Returns: (x, y), both of shape (B, T).",
-        "学習用に文から窓を切り出します。x[b] は starts[b] から始まる block_size 個の番号、\n"
-        "y[b] は 1 つ先から始まる同じ個数で、y[b, t] は x[b, t] の次の語です。\n"
-        "data: (n,)、番号。starts: (B,)、0 から n − block_size − 1。block_size: T。\n"
+        "学習用に文章から窓を切り出します。x[b] は starts[b] から始まる block_size 個の id、\n"
+        "y[b] は 1 つ先から始まる同じ個数で、y[b, t] は x[b, t] の次のトークンです。\n"
+        "data: (n,)、id。starts: (B,)、0 から n − block_size − 1。block_size: T。\n"
         "返り値: (x, y)、どちらも形は (B, T)。",
     ),
     right=right,
@@ -141,7 +141,7 @@ EXERCISE = Exercise(
                 partial(way, -1),
                 Words(
                     "the targets are shifted back: what came before, not what comes next",
-                    "正解が逆にずれています (次の語ではなく前の語)",
+                    "正解が逆にずれています (次ではなく前のトークン)",
                 ),
             )
             for way in (cut, gathered)
@@ -151,7 +151,7 @@ EXERCISE = Exercise(
             lambda data, starts, n, x: x + 1,
             Words(
                 "1 is added to the ids themselves; their places are not shifted",
-                "位置ではなく、番号そのものに 1 を足しています",
+                "位置ではなく、id そのものに 1 を足しています",
             ),
         ),
         _targets(
@@ -167,7 +167,7 @@ EXERCISE = Exercise(
             partial(_ended, lambda x: x[:, :1]),
             Words(
                 "the last target is the window's own first token (np.roll)",
-                "最後の正解が窓の先頭の語になっています (np.roll)",
+                "最後の正解が窓の先頭のトークンになっています (np.roll)",
             ),
         ),
         _targets(
@@ -175,7 +175,7 @@ EXERCISE = Exercise(
             partial(_ended, lambda x: np.zeros_like(x[:, :1])),
             Words(
                 "the last target of each window is 0, not the token that follows",
-                "各窓の最後の正解が、次の語ではなく 0 になっています",
+                "各窓の最後の正解が、次のトークンではなく 0 です",
             ),
         ),
         Mistake(
@@ -195,11 +195,11 @@ EXERCISE = Exercise(
             {"length": lambda block_size: block_size - 1},
             Words(
                 "windows are one token short: block_size + 1 ids are needed for both",
-                "窓が 1 つ短くなっています (両方で block_size + 1 個の番号が要ります)",
+                "窓が 1 つ短くなっています (両方で block_size + 1 個の id が要ります)",
             ),
             Words(
                 "a model made for block_size tokens is never trained at its last place.",
-                "block_size 語用のモデルが、最後の位置で学習されません。",
+                "block_size トークン用のモデルが、最後の位置で学習されません。",
             ),
         ),
         _windows(
@@ -208,7 +208,7 @@ EXERCISE = Exercise(
             Words("rows and columns are exchanged: (T, B)", "行と列が逆です: (T, B)"),
             Words(
                 "a row would then hold one token from each window.",
-                "1 行に、別々の窓の語が並んでしまいます。",
+                "1 行に、別々の窓のトークンが並んでしまいます。",
             ),
         ),
         _windows(
@@ -216,7 +216,7 @@ EXERCISE = Exercise(
             {"begins": lambda starts, block_size: starts * block_size},
             Words(
                 "starts are multiplied by block_size; they are places in the text already",
-                "starts に block_size を掛けています (starts はすでに文中の位置です)",
+                "starts に block_size を掛けています (starts はすでに文章の中の位置です)",
             ),
             PLACES,
         ),

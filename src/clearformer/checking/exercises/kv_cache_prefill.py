@@ -162,7 +162,7 @@ MASKS = (
         {"hidden": lambda scores: np.where(_later(scores, 2), -np.inf, scores)},
         Words(
             "the mask starts one place late: the next token is seen",
-            "マスクが 1 つ遅れて始まり、次の語が見えています",
+            "マスクが 1 つ遅れて始まり、次のトークンが見えています",
         ),
         FULL,
         WHICH,
@@ -241,7 +241,7 @@ POSITIONS = tuple(
 
 EXERCISE = Exercise(
     name="kv_cache_prefill",
-    title=Words("Several tokens with a key–value cache", "KV キャッシュに複数のトークン"),
+    title=Words("Several tokens with a key–value cache", "KV キャッシュに複数のトークンを加える"),
     task=Words(
         "n new tokens at once, behind t that are cached; each sees the cache, the new ones before\n"
         "it, and itself. First add positions, X + P[t : t + n]; then Q = X W_Q, keys X W_K and\n"

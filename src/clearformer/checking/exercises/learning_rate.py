@@ -82,7 +82,7 @@ def _last(cases: Mapping[str, Case]) -> Words | None:
 
 BEGIN = Words(
     "print steps 0 to 3: does each move the weights, and more than the one before?",
-    "ステップ 0〜3 を表示すると、どれも重みを動かし、前より大きいですか。",
+    "ステップ 0〜3 を表示すると、どれも 0 より大きく、前より大きいですか。",
 )
 COUNT = Words(
     "step counts from 0: use (step + 1) / (warmup + 1).",
@@ -188,7 +188,7 @@ EXERCISE = Exercise(
             lambda step, warmup, total: (step + 1) // (warmup + 1),
             Words(
                 "// gives 0 during the whole of warm-up",
-                "// のため、ウォームアップ中ずっと 0 です",
+                "整数の割り算 // のため、ウォームアップ中ずっと 0 です",
             ),
         ),
         _rising(

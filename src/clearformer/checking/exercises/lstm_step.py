@@ -97,7 +97,7 @@ def _said_order(cases: Mapping[str, Case]) -> Words | None:
 
 GATED = Words(
     "c' = f c + i g is a sum, so that what was stored survives and gradients flow.",
-    "c' = f c + i g は和なので、記憶が残り勾配が流れます。",
+    "c' = f c + i g は和なので、記憶が残り、勾配も流れます。",
 )
 PARTS = Words(
     "what does each of i, f, g, o do to the cell?", "i, f, g, o はそれぞれセルに何をしますか。"
@@ -212,7 +212,7 @@ EXERCISE = Exercise(
             "lstm-candidate-sigmoid",
             {"candidate": sigmoid},
             "g is a sigmoid; it must be tanh, or nothing below 0 is ever added to the cell",
-            "g がシグモイドです。tanh でないとセルに負の値を足せません",
+            "g がシグモイドです。tanh でないと、セルの値を減らせません",
         ),
         _slip(
             "lstm-gates-tanh",

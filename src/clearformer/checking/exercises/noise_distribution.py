@@ -35,7 +35,7 @@ def _slip(key: str, change: dict[str, Step], en: str, ja: str) -> Mistake:
         ),
         Words(
             "how often is a rare word drawn, beside a frequent one?",
-            "まれな語は多い語に比べどれだけ選ばれますか。",
+            "まれな語は、よく出る語に比べてどれだけ選ばれますか。",
         ),
         Words(
             "raise the counts to 0.75, then divide by their sum.",

@@ -83,7 +83,7 @@ EXERCISE = Exercise(
             ),
             Words(
                 "id 0 wraps round to the last column, and every word becomes its neighbour.",
-                "id 0 が最後の列に回り、どの語も隣の語になります。",
+                "id 0 が最後の列に回り、どのトークンも隣のトークンになります。",
             ),
             Words("which column belongs to id 0?", "id 0 の列はどれですか。"),
             Words("use the id itself as the column.", "id をそのまま列番号に使ってください。"),
@@ -99,7 +99,7 @@ EXERCISE = Exercise(
             ),
             Words(
                 "the last id has no column, and every word becomes its neighbour.",
-                "最後の id の列がなくなり、どの語も隣の語になります。",
+                "最後の id の列がなくなり、どのトークンも隣のトークンになります。",
             ),
             Words("which column belongs to id 0?", "id 0 の列はどれですか。"),
             Words("use the id itself as the column.", "id をそのまま列番号に使ってください。"),

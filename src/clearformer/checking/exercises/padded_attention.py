@@ -59,7 +59,7 @@ HERE = (
 
 EXERCISE = Exercise(
     name="padded_attention",
-    title=Words("Attention over padded sentences", "パディングのある文への注意"),
+    title=Words("Attention over padded sentences", "パディングのある文へのアテンション"),
     task=Words(
         "seq2seq_attention for a batch of sentences of different length: places at and beyond\n"
         "lengths[b] are padding and get weight 0. dec_h: (B, hidden); enc_H: (B, S, hidden);\n"

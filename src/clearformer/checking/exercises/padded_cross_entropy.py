@@ -52,8 +52,8 @@ EXERCISE = Exercise(
         "Returns: one number.",
         "長さの違う文をパディングで埋めます。パディングは数えてはいけません。\n"
         "pad_id でない全ての正解についての −log softmax(logits)[正解] (nat) の平均で、\n"
-        "どの行の語も同じ重みです。\n"
-        "logits: (B, T, V)、1 行なら (N, V)。targets: (B, T) か (N,)。pad_id: 1 つの番号。\n"
+        "どの行のトークンも同じ重みです。\n"
+        "logits: (B, T, V)、1 行なら (N, V)。targets: (B, T) か (N,)。pad_id: 1 つの id。\n"
         "返り値: 1 つの数。",
     ),
     right=right,

@@ -68,7 +68,7 @@ MISTAKES = (
         ),
         Words(
             "attention would look at the padding and at nothing else.",
-            "注意がパディングだけを見ることになります。",
+            "アテンションがパディングだけを見ることになります。",
         ),
         Words("does True in your mask mean keep or hide?", "True は残す印ですか、隠す印ですか。"),
         Words("turn the comparison round.", "比べ方を逆にしてください。"),
@@ -80,12 +80,12 @@ MISTAKES = (
         {"real": lambda ids, pad_id: ids < pad_id},
         Words(
             "tokens with a larger id than pad_id count as padding, too",
-            "pad_id より大きい ID もパディングになっています",
+            "pad_id より大きい id もパディングになっています",
         ),
-        Words("ids are names, not sizes.", "ID は名前であり、大小に意味はありません。"),
+        Words("ids are names, not sizes.", "id は名前であり、大小に意味はありません。"),
         Words(
             "which ids are padding: one, or many?",
-            "パディングの ID は 1 つですか、いくつもですか。",
+            "パディングの id は 1 つですか、いくつもですか。",
         ),
         Words("compare for equality.", "等しいかどうかで比べてください。"),
         "mask = ids != pad_id",
@@ -137,7 +137,7 @@ MISTAKES = (
         {"shaped": lambda mask, ids: np.where(mask, ids, 0)},
         Words(
             "the ids are returned with padding set to 0, not a mask",
-            "マスクではなく、パディングを 0 にした ID を返しています",
+            "マスクではなく、パディングを 0 にした id を返しています",
         ),
         Words("0 can be a real token.", "0 は本物のトークンのこともあります。"),
         Words("which two values can a mask hold?", "マスクに入る値は何と何ですか。"),

@@ -46,7 +46,7 @@ def probes() -> Sequence[Probe]:
 
 CHOICE = Words(
     "a model that finds V tokens equally likely has perplexity V.",
-    "V 個の語を同じ確率と見るモデルのパープレキシティは V です。",
+    "V 個のトークンを同じ確率と見るモデルのパープレキシティは V です。",
 )
 UNIFORM_ASK = Words(
     "what does your code give when all logits are the same?",
@@ -72,10 +72,10 @@ EXERCISE = Exercise(
         "over all targets that are not pad_id; p = softmax(logits); all tokens weigh the same.\n"
         "logits: (B, T, V), or (N, V) for one row. targets: (B, T) or (N,). pad_id: one id;\n"
         "0 is a token like any other unless it is pad_id. Returns: one number.",
-        "モデルが何語の中から選んでいるように見えるか: pad_id でない全ての正解についての\n"
-        "−log p(正解) (nat) の平均の exp。p = softmax(logits)。どの語も同じ重みです。\n"
-        "logits: (B, T, V)、1 行なら (N, V)。targets: (B, T) か (N,)。pad_id: 1 つの番号。\n"
-        "pad_id でない限り 0 も普通の語です。返り値: 1 つの数。",
+        "モデルが何個のトークンの中から選んでいるように見えるか: pad_id でない全ての正解についての\n"
+        "−log p(正解) (nat) の平均の exp。p = softmax(logits)。どのトークンも同じ重みです。\n"
+        "logits: (B, T, V)、1 行なら (N, V)。targets: (B, T) か (N,)。pad_id: 1 つの id。\n"
+        "pad_id でない限り 0 も普通のトークンです。返り値: 1 つの数。",
     ),
     right=right,
     steps={
@@ -125,11 +125,11 @@ EXERCISE = Exercise(
             },
             Words(
                 "exp is taken of each token's loss, before the mean",
-                "平均する前に、語ごとの損失の exp を取っています",
+                "平均する前に、トークンごとの損失の exp を取っています",
             ),
             Words(
                 "one unlikely token then decides nearly all of it.",
-                "起こりにくい語 1 つで結果がほぼ決まってしまいます。",
+                "起こりにくいトークン 1 つで、結果がほぼ決まってしまいます。",
             ),
             Words("which comes first, the mean or exp?", "平均と exp はどちらが先ですか。"),
             Words(

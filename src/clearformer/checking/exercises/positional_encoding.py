@@ -112,7 +112,7 @@ def _slip(key: str, change: Mapping[str, Step], en: str, ja: str, **more: Any) -
 
 EXERCISE = Exercise(
     name="positional_encoding",
-    title=Words("Sinusoidal positions", "正弦波の位置符号"),
+    title=Words("Sinusoidal positions", "正弦波の位置エンコーディング"),
     task=Words(
         "A row of waves for each position (Vaswani et al., 2017, section 3.5):\n"
         "column 2i is sin(position / 10000^(2i/d)), column 2i+1 the cos of the same angle.\n"

@@ -34,7 +34,7 @@ EXERCISE = Exercise(
         "(x - mean) / √(variance + 1e-5). x: (T, d), any batch axes before; W_1, W_2: (d, d).\n"
         "Returns: (T, d).",
         "2017 年の論文と同じ 2 つの副層のブロック: h = norm(x + x W_1)、次に norm(h + h W_2)。\n"
-        "norm は伸縮も移動もない層正規化 (x - 平均) / √(分散 + 1e-5) です。\n"
+        "norm は gamma も beta もない層正規化 (x - 平均) / √(分散 + 1e-5) です。\n"
         "x: (T, d)、前にバッチの軸があっても可。W_1, W_2: (d, d)。返り値: (T, d)。",
     ),
     right=right,

@@ -39,8 +39,8 @@ EXERCISE = Exercise(
         "The products stand for attention and feed-forward. x: (T, d), any batch axes before;\n"
         "W_1, W_2: (d, d). Returns: (T, d).",
         "GPT-2 と同じ 2 つの副層のブロック: h = x + norm(x) W_1、次に h + norm(h) W_2。\n"
-        "norm は伸縮も移動もない層正規化 (x - 平均) / √(分散 + 1e-5) です。\n"
-        "積は注意とフィードフォワードの代わりです。x: (T, d)、前にバッチの軸があっても可。\n"
+        "norm は gamma も beta もない層正規化 (x - 平均) / √(分散 + 1e-5) です。\n"
+        "積はアテンションとフィードフォワードの代わりです。x: (T, d)、前にバッチの軸があっても可。\n"
         "W_1, W_2: (d, d)。返り値: (T, d)。",
     ),
     right=right,

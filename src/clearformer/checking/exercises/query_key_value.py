@@ -81,7 +81,7 @@ EXERCISE = Exercise(
         "Q = X W_Q, K = X W_K, V = X W_V.\n"
         "X: (T, C), with any batch axes before them or none. W_Q, W_K: (C, d_k). W_V: (C, d_v).\n"
         "Returns: (Q, K, V), of shapes (T, d_k), (T, d_k), (T, d_v).",
-        "各トークンから、尋ねる・見つけられる・渡す、の 3 つの見方を作ります。\n"
+        "各トークンから、尋ねる・見つけられる・渡す、の 3 つの役割の表を作ります。\n"
         "Q = X W_Q, K = X W_K, V = X W_V。\n"
         "X: (T, C)。前にバッチの軸があっても可。W_Q, W_K: (C, d_k)。W_V: (C, d_v)。\n"
         "返り値: (Q, K, V)。形は (T, d_k)、(T, d_k)、(T, d_v)。",

@@ -66,7 +66,7 @@ EXERCISE = Exercise(
         "Divide each row by its root mean square, then scale (Zhang and Sennrich, 2019):\n"
         "gamma · x / √(mean of x² + eps), over the last axis. No mean is subtracted.\n"
         "x: (…, d); gamma: (d,). Returns: the shape of x.",
-        "各行を 2 乗平均の平方根で割り、伸縮します (Zhang と Sennrich 2019):\n"
+        "各行を 2 乗平均の平方根で割り、gamma 倍します (Zhang と Sennrich 2019):\n"
         "最後の軸について gamma · x / √(x² の平均 + eps)。平均は引きません。\n"
         "x: (…, d)、gamma: (d,)。返り値: x と同じ形。",
     ),

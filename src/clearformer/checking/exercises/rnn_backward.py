@@ -87,7 +87,7 @@ def _ratio(cases: Mapping[str, Case]) -> Words | None:
 
 THROUGH = Words(
     "a state acts on the loss directly and through every later state.",
-    "状態は損失に直接だけでなく、後のすべての状態を通しても効きます。",
+    "状態は、損失に直接効くだけでなく、後のすべての状態を通しても効きます。",
 )
 WAYS = Words("by how many ways does h_0 reach the loss?", "h_0 が損失に届く道はいくつありますか。")
 JOIN = Words(

@@ -133,7 +133,7 @@ def _angle(key: str, change: Mapping[str, Step], en: str, ja: str, **more: Any) 
 
 EXERCISE = Exercise(
     name="rotary_positions",
-    title=Words("Rotary positions", "回転位置符号 (RoPE)"),
+    title=Words("Rotary positions", "回転位置エンコーディング (RoPE)"),
     task=Words(
         "Turn each query or key by its position (Su et al., 2021): columns 2i and 2i + 1 are\n"
         "a point (a, b) that becomes (a cos - b sin, a sin + b cos) of position / 10000^(2i/d),\n"
@@ -168,7 +168,7 @@ EXERCISE = Exercise(
             "rope-pairing",
             mismatched,
             "frequencies are laid out for neighbours, but halves are turned",
-            "周波数は隣どうし用の並びなのに、前半と後半を回しています",
+            "周波数は隣どうしの組の並びなのに、前半と後半を組にしています",
         ),
         _turn(
             "rope-sign",
@@ -234,7 +234,7 @@ EXERCISE = Exercise(
             "rope-added",
             added,
             "waves were added; rotary positions turn",
-            "波を足しています。回します",
+            "波を足しています。足すのではなく回します",
         ),
     ),
     ties=(

@@ -63,7 +63,7 @@ def _shown(cases: Mapping[str, Case]) -> Words | None:
 
 EXERCISE = Exercise(
     name="scaled_scores",
-    title=Words("Scaled scores", "スケーリングしたスコア"),
+    title=Words("Scaled scores", "√d で割ったスコア"),
     task=Words(
         "Compare each query with each key and keep the spread near 1: Q Kᵀ / √d.\n"
         "Q: (T, d), K: (S, d), with the same batch axes before them or none; d is their width.\n"

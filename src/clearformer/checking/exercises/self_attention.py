@@ -78,7 +78,7 @@ _NAMES = ("W_Q", "W_K", "W_V")
 
 EXERCISE = Exercise(
     name="self_attention",
-    title=Words("Self-attention", "自己注意"),
+    title=Words("Self-attention", "セルフアテンション"),
     task=Words(
         "Each token looks at itself and at those before it, and takes a mix of their values:\n"
         "Q = X W_Q, K = X W_K, V = X W_V; softmax(Q Kᵀ / √d_k) V, the future hidden if masked.\n"

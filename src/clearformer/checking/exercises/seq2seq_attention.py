@@ -107,13 +107,13 @@ SCALED = Variant(
 
 EXERCISE = Exercise(
     name="seq2seq_attention",
-    title=Words("Attention in seq2seq", "seq2seq の注意"),
+    title=Words("Attention in seq2seq", "seq2seq のアテンション"),
     task=Words(
         "Dot-product attention of one decoder state over the encoder's (Luong et al., 2015):\n"
         "weights = softmax over the source of enc_H @ dec_h, not scaled; context = weights enc_H.\n"
         "dec_h: (hidden,); enc_H: (S, hidden); or with a batch axis: (B, hidden), (B, S, hidden).\n"
         "Returns: (context, weights), of shapes (hidden,) and (S,).",
-        "デコーダの状態 1 つからエンコーダの状態への内積の注意です (Luong ほか 2015):\n"
+        "デコーダの状態 1 つからエンコーダの状態への、内積によるアテンションです (Luong ほか 2015):\n"
         "weights = enc_H @ dec_h の原文方向の softmax (割らない)、context = weights @ enc_H。\n"
         "dec_h: (hidden,)、enc_H: (S, hidden)。バッチなら (B, hidden) と (B, S, hidden)。\n"
         "返り値: (context, weights)、形は (hidden,) と (S,)。",

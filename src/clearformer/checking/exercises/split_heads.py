@@ -75,7 +75,7 @@ EXERCISE = Exercise(
             {"split": lambda table, n_heads: split(table, n_heads).swapaxes(-1, -2)},
             Words(
                 "each head stands on its side: (H, d, T) instead of (H, T, d)",
-                "各ヘッドが横倒しです: (H, T, d) ではなく (H, d, T)",
+                "各ヘッドが転置されています: (H, T, d) ではなく (H, d, T)",
             ),
             Words("a row has to be one token.", "1 行が 1 つのトークンでなければなりません。"),
             Words("what is a row of head 0?", "ヘッド 0 の 1 行は何ですか。"),

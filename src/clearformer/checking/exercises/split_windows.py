@@ -77,20 +77,21 @@ def _shared(cases: Mapping[str, Case]) -> Words | None:
         return None
     return Words(
         f"on a text without repeats {both.size} tokens are in both parts; it should be none.",
-        f"繰り返しのない文で、{both.size} 個の語が両方に入っています (正しくは 0 個)。",
+        f"繰り返しのない文章で、{both.size} 個のトークンが両方に入っています (正しくは 0 個)。",
     )
 
 
 SEEN = Words(
     "what is judged must never have been seen: else copying looks like understanding.",
-    "評価する文は見たことのないものに限ります。でないと丸暗記が理解に見えます。",
+    "評価には見たことのない文章だけを使います。でないと丸暗記が理解に見えます。",
 )
 SHARE = Words(
-    "is there a token in the text that stands in both parts?", "両方に入っている語はありませんか。"
+    "is there a token in the text that stands in both parts?",
+    "両方に入っているトークンはありませんか。",
 )
 TEXT_FIRST = Words(
     "cut the text in two first, then cut each part into windows.",
-    "まず文を 2 つに切り、それぞれを窓に切ってください。",
+    "まず文章を 2 つに切り、それぞれを窓に切ってください。",
 )
 SPLIT = "train, test = windows(data[:border]), windows(data[border:])"
 
@@ -112,11 +113,11 @@ def _windows(key: str, step: Any, found: Words) -> Mistake:
         {"windows": step},
         found,
         Words(
-            "part of the text is then never learned from.", "文の一部が学習に使われなくなります。"
+            "part of the text is then never learned from.", "文章の一部が学習に使われなくなります。"
         ),
         Words(
             "how many windows of 3 has a text of 5 tokens?",
-            "5 語の文に長さ 3 の窓はいくつありますか。",
+            "5 トークンの文章に長さ 3 の窓はいくつありますか。",
         ),
         Words(
             "begin windows at 0 … len − block_size, both included.",
@@ -135,10 +136,10 @@ EXERCISE = Exercise(
         "each part is cut into all its windows, every one beginning one token further.\n"
         "data: (n,), ids. block_size: tokens in a window, T. fraction: between 0 and 1.\n"
         "Returns: (train, test) of shape (number of windows, T).",
-        "文を学習用と評価用の窓に分けます。同じ場所の語が両方に入ってはいけません。\n"
-        "最初の int(fraction · n) 語が学習用、残りが評価用です。\n"
-        "それぞれを、1 語ずつずらしたすべての窓に切ります。\n"
-        "data: (n,)、番号。block_size: 窓の長さ T。fraction: 0 から 1。\n"
+        "文章を学習用と評価用の窓に分けます。同じ場所のトークンが両方に入ってはいけません。\n"
+        "最初の int(fraction · n) トークンが学習用、残りが評価用です。\n"
+        "それぞれを、1 トークンずつずらしたすべての窓に切ります。\n"
+        "data: (n,)、id。block_size: 窓の長さ T。fraction: 0 から 1。\n"
         "返り値: (train, test)、形はどちらも (窓の数, T)。",
     ),
     right=right,
@@ -163,7 +164,7 @@ EXERCISE = Exercise(
             {"parts": _overlapping},
             Words(
                 "the test begins one window before the border, inside the training text",
-                "評価用が境目より 1 窓分手前、学習用の文の中から始まっています",
+                "評価用が境目より 1 窓分手前、学習用の文章の中から始まっています",
             ),
         ),
         _mistake(
@@ -171,7 +172,7 @@ EXERCISE = Exercise(
             {"parts": _whole},
             Words(
                 "the test windows come from the whole text, training part included",
-                "評価用の窓が、学習用も含む文全体から取られています",
+                "評価用の窓が、学習用も含む文章全体から取られています",
             ),
         ),
         _mistake(
@@ -198,7 +199,7 @@ EXERCISE = Exercise(
             lambda data, n: windows(data, n)[::n],
             Words(
                 "each window begins where the last one ended, not one token further",
-                "窓が 1 語ずつではなく、前の窓の終わりから始まっています",
+                "窓が 1 トークンずつずれず、前の窓の終わりから始まっています",
             ),
         ),
     ),
@@ -216,7 +217,7 @@ EXERCISE = Exercise(
             {"parts": _from_the_end},
             Words(
                 "the test is the beginning of the text, not its end.",
-                "文の終わりではなく始まりを評価用にしています。",
+                "文章の終わりではなく始まりを評価用にしています。",
             ),
         ),
     ),

@@ -44,7 +44,7 @@ def _first(cases: Mapping[str, Case]) -> Words | None:
 
 COPY = Words(
     "a decoder that is given its target learns to copy it, and writes nonsense by itself.",
-    "正解そのものを渡すと写すことを覚え、自分で書くと意味をなしません。",
+    "正解そのものを渡すと写すことだけを覚え、自力では意味のある文を書けません。",
 )
 ASK = Words(
     "what does the decoder know when it must predict y_0?",
@@ -56,7 +56,7 @@ FIX = Words(
 CODE = "inputs, targets = [sos_id, *y], [*y, eos_id]"
 ALONE = Words(
     "alone, the decoder starts from <sos>, goes on from each word, and stops at <eos>.",
-    "自力で書くとき、デコーダは <sos> から始め、1 語ずつ続け、<eos> で止まります。",
+    "自力で書くとき、デコーダは <sos> から始め、1 トークンずつ続け、<eos> で止まります。",
 )
 
 
@@ -71,7 +71,7 @@ EXERCISE = Exercise(
         "In training the decoder is given the right words so far, and must predict the next:\n"
         "inputs are <sos> y_0 … y_n-1, targets y_0 … y_n-1 <eos>.\n"
         "y: whole numbers (n,). Returns: (inputs, targets), each of n + 1 whole numbers.",
-        "学習ではデコーダに正しい語をそこまで渡し、次の語を予測させます:\n"
+        "学習ではデコーダにそこまでの正しいトークンを渡し、次を予測させます:\n"
         "入力は <sos> y_0 … y_n-1、正解は y_0 … y_n-1 <eos> です。\n"
         "y: 整数 (n,)。返り値: (inputs, targets)、どちらも整数 n + 1 個。",
     ),
@@ -117,13 +117,13 @@ EXERCISE = Exercise(
             "tf-no-sos",
             {"given": lambda y, sos, eos: y, "wanted": lambda y, sos, eos: between(y[1:], eos)},
             "nothing is learned of the first word: <sos> is missing",
-            "<sos> がなく、最初の語が学習されません",
+            "<sos> がなく、最初のトークンが学習されません",
         ),
         _slip(
             "tf-shift-2",
             {"wanted": lambda y, sos, eos: between(y[1:], eos, eos)},
             "the targets are shifted by two: a word is left out",
-            "正解が 2 つずれ、1 語が抜けています",
+            "正解が 2 つずれ、1 トークンが抜けています",
         ),
         _slip(
             "tf-eos-in-input",

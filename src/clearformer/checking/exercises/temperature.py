@@ -62,7 +62,7 @@ SHARPER = Words(
     "T が 1 より小さければ鋭く、大きければ平らになるはずです。",
 )
 COLD = Words(
-    "what should be left when T goes towards 0?", "T が 0 に近づくと、何が残るはずですか。"
+    "what should be left when T goes towards 0?", "T が 0 に近づくと、最後に何が残るはずですか。"
 )
 DIVIDE = Words(
     "divide the logits by T, once, then take softmax.",
@@ -103,7 +103,7 @@ EXERCISE = Exercise(
         "Small T sharpens, large T flattens, T = 0 puts all of it on the largest logit.\n"
         "logits: (V,); batch axes may stand in front. T: one number.\n"
         "Returns: probabilities, the shape of logits.",
-        "次の語の選び方の大胆さ: 確率 softmax(logits / T)。\n"
+        "次のトークンをどれだけ大胆に選ぶか: 確率 softmax(logits / T)。\n"
         "T が小さいと鋭く、大きいと平らになり、T = 0 では最大の logit が確率 1 になります。\n"
         "logits: (V,)。前にバッチの軸があっても可。T: 1 つの数。\n"
         "返り値: logits と同じ形の確率。",

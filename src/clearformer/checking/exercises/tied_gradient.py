@@ -66,7 +66,7 @@ def _unused_rows(cases: Mapping[str, Case]) -> Words | None:
         return None
     return Words(
         f"with ids 2, 0, 2, 5 of 6, {empty} rows of your gradient are 0; expected none.",
-        f"6 語のうち 2, 0, 2, 5 が来たとき、勾配の {empty} 行が 0 です (正しくは 0 行)。",
+        f"語彙 6、id が 2, 0, 2, 5 のとき、勾配の {empty} 行が 0 です (正しくは 0 行)。",
     )
 
 
@@ -91,7 +91,9 @@ def _repeated(step: Any, found: Words) -> Mistake:
         "embed-grad-overwrite",
         {"looked_up": step},
         found,
-        Words("frequent words would learn too little.", "よく出る語ほど学習が足りなくなります。"),
+        Words(
+            "frequent words would learn too little.", "よく出るトークンほど学習が足りなくなります。"
+        ),
         Words(
             "if a token occurs twice, how many gradients reach its row?",
             "同じトークンが 2 回出たら、その行に届く勾配はいくつですか。",

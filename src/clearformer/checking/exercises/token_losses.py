@@ -74,7 +74,7 @@ def _refusing(*, fewest: int, most: int) -> Any:
 
 AXES = Words(
     "a single token and a batch of sentences are the same work along the last axis.",
-    "1 語でも文のバッチでも、最後の軸に沿って同じことをするだけです。",
+    "1 トークンでも文のバッチでも、最後の軸に沿って同じことをするだけです。",
 )
 ANY_AXES = Words(
     "flatten all axes before the last one, or use take_along_axis.",
@@ -82,21 +82,21 @@ ANY_AXES = Words(
 )
 ALONG = "np.take_along_axis(logp, targets[..., None], -1)[..., 0]"
 LAST_AXIS = Words(
-    "which axis does your code name by number?", "コードで番号で指定している軸はどれですか。"
+    "which axis does your code name by number?", "コードの中で、番号で指定している軸はどれですか。"
 )
 
 EXERCISE = Exercise(
     name="token_losses",
-    title=Words("The loss of each token", "語ごとの損失"),
+    title=Words("The loss of each token", "トークンごとの損失"),
     task=Words(
         "How surprised a model is by each token that came: −log p(target), p = softmax(logits)\n"
         "over the last axis, natural logarithm. No mean is taken.\n"
         "logits: (…, V): one token (V,), a sentence (T, V), a batch (B, T, V).\n"
         "targets: (…), ids from 0 to V − 1. Returns: the shape of targets.",
-        "来た語ごとに、モデルがどれだけ驚いたか: −log p(正解)。p は最後の軸の softmax(logits)。\n"
+        "来たトークンごとに、モデルがどれだけ驚いたか: −log p(正解)。p は最後の軸の softmax(logits)。\n"
         "自然対数を使い、平均は取りません。\n"
-        "logits: (…, V)。1 語 (V,)、文 (T, V)、バッチ (B, T, V)。\n"
-        "targets: (…)、0 から V − 1 の番号。返り値: targets と同じ形。",
+        "logits: (…, V)。1 トークン (V,)、文 (T, V)、バッチ (B, T, V)。\n"
+        "targets: (…)、0 から V − 1 の id。返り値: targets と同じ形。",
     ),
     right=right,
     steps={
@@ -116,7 +116,7 @@ EXERCISE = Exercise(
             {"fitting": _refusing(fewest=2, most=9)},
             Words(
                 "a batch axis is assumed: a single token, of shape (V,), fails",
-                "バッチの軸を前提としており、形 (V,) の 1 語で止まります",
+                "バッチの軸を前提としており、形 (V,) の 1 トークンで止まります",
             ),
             AXES,
             LAST_AXIS,
@@ -128,7 +128,7 @@ EXERCISE = Exercise(
             {"fitting": _refusing(fewest=2, most=2)},
             Words(
                 "exactly two axes are assumed: a single token and a batch of sentences fail",
-                "軸が 2 つのときだけ動き、1 語でも文のバッチでも止まります",
+                "軸が 2 つのときだけ動き、1 トークンでも文のバッチでも止まります",
             ),
             AXES,
             LAST_AXIS,

@@ -62,13 +62,13 @@ def _left(cases: Mapping[str, Case]) -> Words | None:
         return None
     return Words(
         f"tokens left with k = 2: {count}; together they have {total:.3f}.",
-        f"k = 2 で残った語: {count}、その確率の合計: {total:.3f}。",
+        f"k = 2 で残ったトークン: {count}、その確率の合計: {total:.3f}。",
     )
 
 
 CHOICE = Words(
     "exactly k tokens may come, and their probabilities sum to 1.",
-    "選べるのはちょうど k 語で、その確率の和は 1 です。",
+    "選べるのはちょうど k 個のトークンで、その確率の和は 1 です。",
 )
 COUNT = Words(
     "how many numbers above 0 are in your result?", "結果の中に 0 より大きい数はいくつありますか。"
@@ -122,7 +122,9 @@ EXERCISE = Exercise(
         _mistake(
             "topk-ignored",
             {"chosen": lambda logits, k: np.ones(logits.shape, bool)},
-            Words("k has no effect: every token may come", "k が効いておらず、どの語も選べます"),
+            Words(
+                "k has no effect: every token may come", "k が効いておらず、どのトークンも選べます"
+            ),
         ),
         _mistake(
             "topk-smallest",
@@ -136,14 +138,14 @@ EXERCISE = Exercise(
         _mistake(
             "topk-one-more",
             {"number": lambda k: k + 1},
-            Words("k + 1 tokens are kept", "k + 1 語を残しています"),
+            Words("k + 1 tokens are kept", "k + 1 個のトークンを残しています"),
         ),
         _mistake(
             "topk-one-less",
             {"chosen": lambda logits, k: logits > np.sort(logits, -1)[..., -k, None]},
             Words(
                 "k − 1 tokens are kept: > where ≥ is needed",
-                "k − 1 語しか残していません (≥ とすべきところが > です)",
+                "k − 1 個しか残していません (≥ とすべきところが > です)",
             ),
         ),
         *(
@@ -152,11 +154,11 @@ EXERCISE = Exercise(
                 {"cut": kept},
                 Words(
                     "only the k that are kept are returned: which ids they are is lost",
-                    "残した k 個だけを返しており、どの番号の確率か分からなくなっています",
+                    "残した k 個だけを返しており、どの id の確率か分からなくなっています",
                 ),
                 Words(
                     "whose probability is number 0 of your result?",
-                    "結果の 0 番目はどの番号の確率ですか。",
+                    "結果の 0 番目はどのトークンの確率ですか。",
                 ),
             )
             for kept in (
@@ -182,11 +184,11 @@ EXERCISE = Exercise(
             {"finished": lambda shares, keep: -np.sort(-shares, -1)},
             Words(
                 "the probabilities stand in sorted order, not in the places of their ids",
-                "確率が並べ替えた順のままで、元の番号の場所に戻っていません",
+                "確率が並べ替えた順のままで、元の id の場所に戻っていません",
             ),
             Words(
                 "whose probability is number 0 of your result?",
-                "結果の 0 番目はどの語の確率ですか。",
+                "結果の 0 番目はどのトークンの確率ですか。",
             ),
         ),
         _mistake(
@@ -194,7 +196,7 @@ EXERCISE = Exercise(
             {"cut": lambda logits, keep: np.where(keep, 0.0, -np.inf)},
             Words(
                 "the k tokens all get the same probability, 1/k",
-                "k 語がすべて同じ確率 1/k になっています",
+                "k 個のトークンがすべて同じ確率 1/k になっています",
             ),
             Words(
                 "where do the logits' own values go?", "logits の値そのものはどこで使われますか。"

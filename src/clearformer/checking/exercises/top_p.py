@@ -55,7 +55,7 @@ def probes() -> Sequence[Probe]:
             np.array([1e-9, 1 - 4e-9, 3e-9]),
             0.95,
             role="stress",
-            says=Words("one token with nearly all probability", "確率がほぼ 1 の語"),
+            says=Words("one token with nearly all probability", "確率がほぼ 1 のトークン"),
         ),
     )
 
@@ -105,13 +105,13 @@ def _kept_of_all(cases: Mapping[str, Case]) -> Words | None:
         return None
     return Words(
         f"with p = 1 you keep {count} of {mine.size} tokens; expected all.",
-        f"p = 1 で {mine.size} 語のうち {count} 語しか残っていません (正しくは全部)。",
+        f"p = 1 で {mine.size} 個のうち {count} 個のトークンしか残っていません (正しくは全部)。",
     )
 
 
 NUCLEUS = Words(
     "the tokens that are kept must together have at least p, and no more than needed.",
-    "残す語の確率の合計は p 以上で、必要最小限でなければなりません。",
+    "残すのは、確率の合計が p 以上になる最小限のトークンです。",
 )
 BY_HAND = Words(
     "by hand: which of 0.09, 0.5, 0.41 remain with p = 0.9?",
@@ -119,12 +119,12 @@ BY_HAND = Words(
 )
 CROSSING = Words(
     "keep a token as long as those before it have not reached p.",
-    "前の語までの合計が p に達していない間は、その語を残してください。",
+    "手前までの合計が p に達していないトークンを残してください。",
 )
 LINE = "keep = np.cumsum(ranked) - ranked < p"
 IDS = Words(
     "put what is kept back into the places of the ids.",
-    "残したものを元の番号の場所に戻してください。",
+    "残したものを元の id の場所に戻してください。",
 )
 BACK = "keep[order] = kept"
 
@@ -136,10 +136,10 @@ def _kept(key: str, step: Any, found: Words) -> Mistake:
 def _order(change: Mapping[str, Any], found: Words) -> Mistake:
     why = Words(
         "each probability belongs to one id; another place is another word.",
-        "確率はそれぞれ 1 つの番号のもので、場所が違えば別の語になります。",
+        "確率はそれぞれ 1 つの id のもので、場所が違えば別のトークンになります。",
     )
     ask = Words(
-        "whose probability is number 0 of your result?", "結果の 0 番目はどの語の確率ですか。"
+        "whose probability is number 0 of your result?", "結果の 0 番目はどのトークンの確率ですか。"
     )
     return Mistake("topp-order", change, found, why, ask, IDS, BACK, _left)
 
@@ -153,10 +153,10 @@ EXERCISE = Exercise(
         "the kept ones are divided by their sum. p = 1 keeps all.\n"
         "probs: (V,), probabilities, in any order; batch axes may stand in front. 0 < p ≤ 1.\n"
         "Returns: probabilities in the places of their ids, the shape of probs.",
-        "合計が p に達するまで、確率の高い順に語を残します。p をまたぐ語も残します。\n"
-        "それ以外はちょうど 0 にし、残した語はその合計で割ります。p = 1 なら全部残ります。\n"
+        "合計が p に達するまで、確率の高い順にトークンを残します。p をまたぐトークンも残します。\n"
+        "それ以外はちょうど 0 にし、残したものはその合計で割ります。p = 1 なら全部残ります。\n"
         "probs: (V,)、確率、順不同。前にバッチの軸があっても可。0 < p ≤ 1。\n"
-        "返り値: 元の番号の場所に置いた確率 (probs と同じ形)。",
+        "返り値: 元の id の場所に置いた確率 (probs と同じ形)。",
     ),
     right=right,
     steps={"order": descending, "kept": kept, "placed": placed, "finished": finished},
@@ -167,7 +167,7 @@ EXERCISE = Exercise(
             _least_one,
             Words(
                 "the token that crosses p is dropped: what is left has less than p",
-                "p をまたぐ語を落としており、残りの合計が p に足りません",
+                "p をまたぐトークンを落としており、残りの合計が p に足りません",
             ),
         ),
         _kept(
@@ -175,7 +175,7 @@ EXERCISE = Exercise(
             lambda total, ranked, p: total <= p,
             Words(
                 "the token that crosses p is dropped, even where nothing else is left (0/0)",
-                "p をまたぐ語を落としており、何も残らないこともあります (0/0)",
+                "p をまたぐトークンを落としており、何も残らないこともあります (0/0)",
             ),
         ),
         _kept(
@@ -199,30 +199,35 @@ EXERCISE = Exercise(
             _argmax,
             Words(
                 "p = 1 leaves only the top token: argmax of only False is 0",
-                "p = 1 で最上位の語しか残りません (すべて False の argmax は 0)",
+                "p = 1 で最上位のトークンしか残りません (すべて False の argmax は 0)",
             ),
         ),
         _kept(
             "topp-one-more",
             _one_more,
-            Words("one token more than needed is kept", "必要より 1 語多く残しています"),
+            Words("one token more than needed is kept", "必要より 1 トークン多く残しています"),
         ),
         _kept(
             "topp-ignored",
             lambda total, ranked, p: total > -1,
-            Words("p has no effect: every token is kept", "p が効いておらず、すべての語が残ります"),
+            Words(
+                "p has no effect: every token is kept",
+                "p が効いておらず、すべてのトークンが残ります",
+            ),
         ),
         _kept(
             "topp-top-one",
             lambda total, ranked, p: np.arange(total.shape[-1]) == 0 * total,
-            Words("only the most likely token is ever kept", "最も確率の高い語しか残しません"),
+            Words(
+                "only the most likely token is ever kept", "最も確率の高いトークンしか残しません"
+            ),
         ),
         _kept(
             "topp-threshold",
             lambda total, ranked, p: (ranked > 1 - p) | (np.arange(total.shape[-1]) == 0),
             Words(
                 "each token is compared with 1 − p by itself; their sum is not looked at",
-                "語ごとに 1 − p と比べており、合計を見ていません",
+                "トークンごとに 1 − p と比べており、合計を見ていません",
             ),
         ),
         Mistake(
@@ -230,7 +235,7 @@ EXERCISE = Exercise(
             {"order": lambda probs: np.argsort(probs, -1)},
             Words(
                 "sorted from the smallest up: the unlikely tail is kept first",
-                "小さい順に並べており、起こりにくい語から残しています",
+                "小さい順に並べており、起こりにくいトークンから残しています",
             ),
             NUCLEUS,
             BY_HAND,
@@ -242,7 +247,7 @@ EXERCISE = Exercise(
             {"finished": lambda cut, order: np.take_along_axis(finished(cut, order), order, -1)},
             Words(
                 "the result stands in sorted order, not in the places of the ids",
-                "結果が並べ替えた順のままで、元の番号の場所に戻っていません",
+                "結果が並べ替えた順のままで、元の id の場所に戻っていません",
             ),
         ),
         _order(

@@ -78,7 +78,7 @@ def _norms(cases: Mapping[str, Case]) -> Words | None:
 
 CUT = Words(
     "cutting the gradient keeps memory and time of a chunk the same, however long the text.",
-    "勾配を切ると、文がどれだけ長くても 1 区間の手間とメモリが一定です。",
+    "勾配を切ると、文章がどれだけ長くても、1 区間の手間とメモリは一定です。",
 )
 WHAT = Words(
     "at the beginning of a chunk: what passes forwards, and what passes backwards?",
@@ -107,7 +107,7 @@ EXERCISE = Exercise(
         "is the sum of all numbers of all h_t. Find its gradients, summed over the chunks; none\n"
         "goes back past the beginning of a chunk: the state there counts as a constant.\n"
         "X: (T, d). h0: (n,). W_xh: (d, n). W_hh: (n, n). Returns: (dW_xh, dW_hh).",
-        "長い文を chunk ステップずつの区間で学習します (最後は短くても可)。\n"
+        "長い文章を chunk ステップずつの区間で学習します (最後は短くても可)。\n"
         "h_t = tanh(x_t W_xh + h_{t−1} W_hh) は h0 から始まり、区間をまたいで続きます。\n"
         "損失は全 h_t の全要素の和です。全区間で足した勾配を求めます。\n"
         "勾配は区間の初めを越えて戻らず、そこの状態は定数とみなします。\n"

@@ -85,7 +85,7 @@ BEFORE_APPEND = tuple(
         change,
         Words(
             "attention comes before the new key and value are appended: a token misses itself",
-            "追加する前に注意を計算しており、自分自身が見えていません",
+            "追加する前にアテンションを計算しており、自分自身が見えていません",
         ),
         FULL,
         ITSELF,

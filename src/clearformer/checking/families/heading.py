@@ -56,7 +56,7 @@ MIXED = Words(
 )
 BLOCKS = Words(
     "trained weights are laid out in blocks; read otherwise they make no sense.",
-    "学習済みの重みはまとまりで並んでいて、別の読み方では意味を失います。",
+    "学習済みの重みはヘッドごとのまとまりで並び、別の読み方では意味を失います。",
 )
 SPLIT_FIX = Words(
     "reshape to (T, H, d) first, then swap the first two axes.",

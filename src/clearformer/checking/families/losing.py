@@ -84,7 +84,7 @@ OWN = Words(
 PICK = "-logp[np.arange(len(targets)), targets]"
 TARGET = Words(
     "only the probability of the token that really came is judged.",
-    "実際に来た語の確率だけを評価します。",
+    "実際に来たトークンの確率だけを評価します。",
 )
 SHAPE = Words("how many numbers do you average, and which?", "いくつの、どの数を平均していますか。")
 
@@ -102,7 +102,7 @@ def log_0(least: float) -> Mistake:
         ),
         Words(
             "a token that is very unlikely gives no usable loss or gradient.",
-            "とても起こりにくい語で、損失も勾配も使えなくなります。",
+            "とても起こりにくいトークンで、損失も勾配も使えなくなります。",
         ),
         Words(
             "what is exp(−1000) in your numbers, and its logarithm?",
@@ -167,7 +167,7 @@ def floors(added: Sequence[float], clipped: Sequence[float]) -> tuple[Variant, .
             {"logs": partial(way, least)},
             Words(
                 f"{least:g} keeps the logarithm from 0: right but for that; a loss has a ceiling.",
-                f"対数が 0 にならないよう {least:g} を使っています。その分ずれ、上限ができます。",
+                f"log(0) を避けるため {least:g} を使っています。その分ずれ、損失に上限ができます。",
             ),
         )
         for way, all_of_it in ((_floored, added), (_clipped, clipped))
@@ -196,7 +196,7 @@ PICKING = (
         ),
         Words(
             "how large is the loss of a token with probability 0?",
-            "確率 0 の語の損失はいくつですか。",
+            "確率 0 のトークンの損失はいくつですか。",
         ),
         Words("take the logarithm of the probability.", "確率の対数を取ってください。"),
     ),
@@ -205,16 +205,16 @@ PICKING = (
         lambda logs, targets: picked(logs, targets - 1),
         Words(
             "one is taken off the targets: ids start at 0, and 0 becomes the last",
-            "正解の番号から 1 を引いています (番号は 0 からで、0 は最後に回ります)",
+            "正解の id から 1 を引いています (id は 0 からで、0 は最後に回ります)",
         ),
-        Words("which column belongs to id 0?", "番号 0 はどの列ですか。"),
+        Words("which column belongs to id 0?", "id 0 はどの列ですか。"),
     ),
     _picked(
         "ce-predicted",
         lambda logs, targets: -logs.max(-1),
         Words(
             "the most likely token's probability is taken, not the target's",
-            "正解ではなく、最も確率の高い語の確率を使っています",
+            "正解ではなく、最も確率の高いトークンの確率を使っています",
         ),
         Words("where in your code do the targets appear?", "コードのどこで正解を使っていますか。"),
     ),
@@ -245,7 +245,7 @@ RESHAPING = tuple(
         {"rows": step},
         Words(
             "reshape was used to exchange axes: rows mix numbers of several tokens",
-            "reshape で軸を入れ替えたつもりです。行に複数の語の数が混ざっています",
+            "軸の入れ替えに reshape を使っています。1 行に複数のトークンの数が混ざります",
         ),
         Words(
             "reshape keeps the order of numbers; the loss then stays near ln V.",

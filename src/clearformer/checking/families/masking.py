@@ -30,7 +30,7 @@ def kept(weights: Any, *_: Any) -> Any:
 
 LEAK = Words(
     "a token that sees what comes next learns to copy it, and cannot write without it.",
-    "次の語が見えると写すことを覚え、見えないときには書けなくなります。",
+    "次のトークンが見えると写すことを覚え、見えないと書けなくなります。",
 )
 HIDE = Words(
     "put −inf on every key after the query, before the softmax.",
@@ -84,7 +84,7 @@ def filling(
             ),
             Words(
                 "hidden tokens still took their share of the sum: rows add up to less than 1.",
-                "隠した語が分母に残り、行の和が 1 より小さくなります。",
+                "隠したトークンが分母に残り、行の和が 1 より小さくなります。",
             ),
             Words(
                 "what did the hidden places contribute to the denominator?",
@@ -203,7 +203,7 @@ MASKING = (
             ),
             why=Words(
                 "the first token then has nothing to look at: NaN, or all places alike.",
-                "最初のトークンが見るものがなくなり、NaN かすべて同じ重みになります。",
+                "最初のトークンには見るものがなくなり、NaN かすべて同じ重みになります。",
             ),
         )
         for step in covering(lambda scores: future(scores, 0))
@@ -213,7 +213,7 @@ MASKING = (
         lambda scores: np.where(future(scores, 2), -np.inf, scores),
         Words(
             "the mask starts one place late: the next token is seen",
-            "マスクが 1 つ遅れて始まり、次の語が見えています",
+            "マスクが 1 つ遅れて始まり、次のトークンが見えています",
         ),
     ),
     *filling(future),
@@ -229,7 +229,7 @@ HALF = Mistake(
     ),
     Words(
         "large models are trained in half precision, where numbers end at 65,504.",
-        "大きいモデルは半精度で訓練され、そこでは数は 65,504 までです。",
+        "大きいモデルは半精度で学習され、そこでは数は 65,504 までです。",
     ),
     Words("what is the largest number in float16?", "float16 の最大の数はいくつですか。"),
     HIDE,

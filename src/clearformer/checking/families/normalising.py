@@ -37,7 +37,7 @@ def _spread(cases: Mapping[str, Case]) -> Words | None:
 
 EACH = Words(
     "every token is normalised by itself, or its result would depend on its neighbours.",
-    "各トークンは自分だけで正規化します。さもないと隣のトークンに結果が左右されます。",
+    "各トークンは自分だけで正規化します。そうしないと、隣のトークンに結果が左右されます。",
 )
 ONE = Words(
     "rows come out with variance 1 (less only what eps takes).",
@@ -92,7 +92,7 @@ SPREADING = (
         "eps が根号の外にあります: 標準偏差 + eps",
         why=Words(
             "rows that hardly vary come out much larger or smaller.",
-            "ほとんど変化しない行の大きさが大きく変わります。",
+            "値がほぼ一定の行で、結果が大きくずれます。",
         ),
         ask=Words("to which quantity is eps added?", "eps は何に足していますか。"),
         fix=INSIDE,
@@ -103,8 +103,10 @@ SPREADING = (
         {"divided": lambda centred, variance, eps: centred / np.sqrt(variance)},
         "eps is not used",
         "eps が使われていません",
-        why=Words("a row of equal numbers becomes 0/0.", "同じ数だけの行が 0/0 になります。"),
-        ask=Words("what happens to a row of equal numbers?", "同じ数だけの行はどうなりますか。"),
+        why=Words("a row of equal numbers becomes 0/0.", "すべての要素が同じ行は 0/0 になります。"),
+        ask=Words(
+            "what happens to a row of equal numbers?", "すべての要素が同じ行はどうなりますか。"
+        ),
         fix=INSIDE,
         evidence=None,
     ),

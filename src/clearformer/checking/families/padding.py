@@ -114,7 +114,7 @@ PADDING = (
         ),
         Words(
             "a hidden query has nothing to look at: NaN, or all places alike.",
-            "隠したクエリは見るものがなく、NaN かすべて同じ重みになります。",
+            "隠したクエリには見るものがなく、NaN かすべて同じ重みになります。",
         ),
         SHAPE,
     ),
@@ -210,7 +210,7 @@ def _empty(key: str, step: Any, found: Words) -> Mistake:
         found,
         Words(
             "one empty text makes NaN, or padding, of what is averaged with it.",
-            "空の文が 1 つあると、それと平均した値まで壊れます。",
+            "空の文が 1 つあると、それを含めた平均まで NaN などになります。",
         ),
         Words(
             "what is softmax of a row where everything is −inf?",

@@ -55,13 +55,13 @@ REAL = (
         {"real": lambda targets, pad_id: targets != 0},
         Words(
             "id 0 is left out as padding, whatever pad_id is",
-            "pad_id によらず番号 0 をパディングとして除いています",
+            "pad_id によらず id 0 をパディングとして除いています",
         ),
         Words(
             "id 0 is a real token here, and the padding stays in.",
-            "ここでは 0 は本物の語で、パディングのほうが残ります。",
+            "ここでは id 0 は本物のトークンで、パディングのほうが残ります。",
         ),
-        Words("which id is left out in your code?", "コードではどの番号を除いていますか。"),
+        Words("which id is left out in your code?", "コードではどの id を除いていますか。"),
         Words("compare the targets with pad_id.", "正解を pad_id と比べてください。"),
         MASK,
     ),
@@ -90,7 +90,9 @@ def denominator(key: str, evidence: Evidence) -> Mistake:
             "padding adds nothing to the sum, but is still counted in the denominator",
             "パディングは合計からは除かれていますが、個数には入っています",
         ),
-        Words("the more padding, the better it looks.", "パディングが多いほど良く見えます。"),
+        Words(
+            "the more padding, the better it looks.", "パディングが多いほど、損失が小さく見えます。"
+        ),
         Words("by how many tokens do you divide?", "何個のトークンで割っていますか。"),
         BOTH,
         MASK,
@@ -100,10 +102,10 @@ def denominator(key: str, evidence: Evidence) -> Mistake:
 
 TOKEN_BY_TOKEN = Words(
     "a token of a short sentence then weighs more, and the result depends on the batches.",
-    "短い文の語ほど重くなり、バッチの分け方で結果が変わります。",
+    "短い文のトークンほど重くなり、バッチの分け方で結果が変わります。",
 )
 WEIGHS = Words(
-    "does every token weigh the same in your mean?", "平均の中で、どの語も同じ重みですか。"
+    "does every token weigh the same in your mean?", "平均の中で、どのトークンも同じ重みですか。"
 )
 ALL_TOGETHER = Words(
     "add up the losses of all tokens, then divide by their number, once.",

@@ -24,7 +24,7 @@ def mixed(weights: Any, V: Any) -> Any:
 
 THREE = Words(
     "a token asks, is found and gives by three different views of itself.",
-    "トークンは、尋ねる・見つけられる・渡す、の 3 つの見方を別々に持ちます。",
+    "トークンは、尋ねる・見つけられる・渡す、の 3 つの役割を別々に持ちます。",
 )
 
 

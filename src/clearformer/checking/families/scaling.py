@@ -117,7 +117,7 @@ SCALING = (
         ),
         Words(
             "should a longer text make attention flatter?",
-            "文が長いほど注意は平らになるべきですか。",
+            "文が長いほど、重みは平らになるべきですか。",
         ),
         ONCE,
     ),

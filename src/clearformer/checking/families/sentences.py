@@ -18,7 +18,7 @@ def _says(mine: float, right: float) -> Words | None:
         return None
     return Words(
         f"with 6 tokens all alike your result is {mine:.3f}; it should be {right:.3f}.",
-        f"6 語がすべて同じ確率のとき、結果は {mine:.3f} です (正しくは {right:.3f})。",
+        f"6 個のトークンがすべて同じ確率のとき、結果は {mine:.3f} です (正しくは {right:.3f})。",
     )
 
 

@@ -95,7 +95,7 @@ SOFTMAXING = (
             {"weights": step},
             found=Words(
                 "softmax taken down the columns (axis 0 instead of the last axis)",
-                "列方向 (最後の軸ではなく axis 0) にソフトマックスを取っています",
+                "列方向 (最後の軸ではなく axis 0) に softmax を取っています",
             ),
             why=ROWS,
             ask=Words(
@@ -136,7 +136,7 @@ SOFTMAXING = (
             found=found,
             why=Words(
                 "on square tables, as attention has, this is silent; on others it crashes.",
-                "注意機構のような正方形の表では気づかれず、それ以外では止まります。",
+                "アテンションのような正方形の表では気づかれず、それ以外では止まります。",
             ),
             ask=Words(
                 "what shape have your sum and your maximum, and against which axis are they laid?",
@@ -179,7 +179,7 @@ SOFTMAXING = (
         ),
         why=Words(
             "without exp shares can be negative or larger than 1.",
-            "exp がないと割合が負や 1 より大きくなります。",
+            "exp がないと、割合が負になったり 1 を超えたりします。",
         ),
         ask=Words("can a share be negative?", "割合が負になることはありますか。"),
         fix=Words("raise e to each score first.", "まず各スコアの指数を取ってください。"),
@@ -191,7 +191,7 @@ SOFTMAXING = (
         {"weights": lambda scores: shares(np.exp(scores))},
         found=Words(
             "no maximum subtracted: exp overflows above 88.7 in float32, 709.8 in float64",
-            "最大値を引いていません: exp は float32 の 88.7、float64 の 709.8 であふれます",
+            "最大値を引いていません: exp は float32 の 88.7、float64 の 709.8 でオーバーフローします",
         ),
         why=Words(
             "one large score turns the whole row into NaN.",
