@@ -12,6 +12,7 @@ from clearformer.checking.catalogue import every, find
 from clearformer.checking.document import document_of
 from clearformer.checking.picture import picture_of
 from clearformer.checking.rendering import MOST_LINES, text_of
+from clearformer.checking.starter import page, starter
 from clearformer.explanation.lines import cell_width
 
 ATTENTION = find("self_attention")
@@ -186,10 +187,12 @@ def test_a_verdict_is_at_most_twelve_lines_and_a_document(keys, language):
     assert {"en": "Warning: it ran in this process", "ja": "注意"}[language] in picture
 
 
-def test_every_exercise_states_its_task_in_both_languages_and_stays_within_the_line():
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_every_exercise_states_its_task_in_both_languages_within_eighty_columns(language):
     for exercise in every():
-        for text in (*exercise.task, *exercise.title):
-            assert all(cell_width(line) <= 100 for line in text.splitlines()), exercise.name
+        read = [*page(exercise, language).splitlines(), *starter(exercise, language).splitlines()]
+        read = [line for line in read if not line.lstrip().startswith("def ")]
+        assert max(map(cell_width, read)) <= 80, exercise.name
 
 
 def test_every_exercise_is_found_by_its_own_name():

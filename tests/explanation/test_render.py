@@ -188,3 +188,21 @@ def test_numbers_have_three_decimals_and_no_minus_zero():
 def test_prose_is_broken_at_spaces_only():
     lines = list(wrapped("one two\u00a0three four", 9))
     assert lines == ["one", "two three", "four"]
+
+
+@pytest.mark.parametrize("width", range(6, 30))
+def test_japanese_is_broken_between_letters_but_not_before_a_full_stop(width):
+    text = "「名前」はまだ無い。softmax (最後の軸) を取り、スコアー（全部）を割ってください。"
+    lines = list(wrapped(text, width))
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert not any(line[0] in "、。）」ー)" or line[-1] in "（「(" for line in lines)
+    longest = max(map(cell_width, ("softmax", "スコアー（", "い。")))
+    assert all(cell_width(line) <= max(width, longest) for line in lines)
+    if width > longest:
+        assert all(cell_width(line) >= width - longest for line in lines[:-1])
+
+
+def test_one_japanese_sentence_is_broken_as_written_here():
+    assert list(wrapped("列ごとに割っています。行です", 16)) == ["列ごとに割ってい", "ます。行です"]
+    assert list(wrapped("割っています。", 12)) == ["割っていま", "す。"]
+    assert list(wrapped("第\u00a01\u00a0層です", 6)) == ["第 1 層", "です"]

@@ -141,7 +141,7 @@ def _named(
 def _unnamed(each: Tried, record: Record, versions: Versions, changes: Sequence[Change]) -> Finding:
     says = each.probe.says or Words(each.probe.name, each.probe.name)
     return Finding(
-        Words(f"not right with {says.en}", f"{says.ja}では正しくありません"),
+        Words(f"not right with {says.en}", f"次の場合に正しくありません: {says.ja}"),
         evidence=_shown(each, versions, changes) or _raised_on(record, each.probe),
     )
 

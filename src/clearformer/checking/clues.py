@@ -14,7 +14,7 @@ from clearformer.checking.words import Words
 
 UNKNOWN = Words(
     "not a mistake that is known here ({singles} single, {pairs} double changes tried)",
-    "知られている間違いではありません (1 か所 {singles} 通り、2 か所 {pairs} 通りを試しました)",
+    "登録済みの間違いのどれとも一致しませんでした (1 か所 {singles} 通り、2 か所 {pairs} 通り)",
 )
 
 

@@ -58,7 +58,7 @@ def stops(record: Record, probes: Sequence[Probe]) -> list[Finding]:
     count, inputs = len(raised), len(called)
     says = Words(
         f"on {count} of {inputs} inputs it stops: {what.en}",
-        f"{inputs} 個中 {count} 個の入力で止まります: {what.ja}",
+        f"{inputs} 個の入力のうち {count} 個で止まります: {what.ja}",
     )
     return [Finding(says, evidence=place(raised[0]))]
 
@@ -111,7 +111,7 @@ def place(raised: Raised | None) -> Words | None:
     if raised is None or raised.line is None:
         return None
     shapes = ", ".join(f"{name} {shape}" for name, shape in raised.shapes.items())
-    there = Words(f"   with {shapes}", f"   このとき {shapes}") if shapes else Words("", "")
+    there = Words(f"   with {shapes}", f"   配列の形: {shapes}") if shapes else Words("", "")
     return Words(
         f"line {raised.line}: {raised.source.strip()}{there.en}",
         f"{raised.line} 行目: {raised.source.strip()}{there.ja}",
@@ -126,7 +126,7 @@ def _unusable(main: Sequence[Outcome]) -> list[Finding]:
     """What came instead of arrays, told once."""
     came = Counter(each.unusable for each in main if each.unusable)
     return [
-        Finding(Words(f"it returned {what.en}", f"返ってきたのは{what.ja}でした"))
+        Finding(Words(f"it returned {what.en}", f"返ってきたもの: {what.ja}"))
         for what, _ in came.most_common(1)
     ]
 

@@ -32,12 +32,12 @@ def headline(
     if wrong and lost:
         return Words(
             f"{what.en} on {len(wrong)}, {NO_RESULT.en} on {lost} of {len(called)} inputs",
-            f"{what.ja} ({len(called)} 個中 {len(wrong)} 個の入力。{lost} 個では{NO_RESULT.ja})",
+            f"{len(called)} 個の入力のうち {len(wrong)} 個で{what.ja}。{lost} 個では{NO_RESULT.ja}",
         )
     count = len(wrong) + lost
     return Words(
         f"{what.en} on {count} of {len(called)} inputs",
-        f"{what.ja} ({len(called)} 個中 {count} 個の入力)",
+        f"{len(called)} 個の入力のうち {count} 個で{what.ja}",
     )
 
 
@@ -90,9 +90,11 @@ def _what(wrong: Sequence[Case]) -> Words:
     ]
     if shapes:
         _, mine, right = shapes[0]
-        return Words(f"shape {mine}, expected {right},", f"形が {mine}、正しくは {right}")
+        return Words(f"shape {mine}, expected {right},", f"形が {mine} です (正しくは {right})")
     if all(_is_shuffled(case) for case in wrong):
-        return Words("right numbers in wrong places", "数は合っていますが場所が違います")
+        return Words(
+            "right numbers in wrong places", "数の場所が違います (数そのものは合っています)"
+        )
     return Words("values differ", "値が違います")
 
 

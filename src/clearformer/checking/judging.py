@@ -17,7 +17,7 @@ from clearformer.checking.record import Record
 from clearformer.checking.verdict import Finding, Verdict
 from clearformer.checking.words import Words
 
-BATCHED = Words("batch axes in front", "先頭にバッチの軸があるとき")
+BATCHED = Words("batch axes in front", "先頭にバッチの軸がある入力")
 SINGLE_PRECISION = Words(
     "right to about six digits only: part of it is computed in single precision (float32)",
     "合っているのは約 6 桁までです。一部が単精度 (float32) で計算されています",
@@ -121,7 +121,7 @@ def _good(
     main = _main(probes)
     judged = sum(not record.outcomes[each.name].skipped for each in main)
     equal = Words(
-        f"{judged} of {len(main)} inputs equal", f"{len(main)} 個中 {judged} 個の入力で一致"
+        f"{judged} of {len(main)} inputs equal", f"{len(main)} 個の入力のうち {judged} 個で一致"
     )
     findings = [Finding(variant.says, variant.key, variant=variant)] if variant else []
     return Verdict(

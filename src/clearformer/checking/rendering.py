@@ -34,7 +34,7 @@ EITHER = Words(
     "次のどれかです。同じ計算になるので区別できません:",
 )
 BOTH = Words(
-    "Found {count} mistakes that together give your numbers:", "合わせて {count} か所です:"
+    "Found {count} mistakes that together give your numbers:", "間違いは {count} か所あります:"
 )
 MORE = Words("more: {flag}{next}", "ヒント: {flag}{next}")
 NOT_CALLED = Words(

@@ -12,6 +12,12 @@ Style = Literal[
 
 DOTTED_CIRCLE = "\u25cc"
 JOINT = "\u00a0"
+NEVER_FIRST = (
+    "、。，．・：；？！）」』】〕〉》ー々〜…‥％,.:;?!)]}ぁぃぅぇぉっゃゅょァィゥェォッャュョ"
+)
+"""Characters that begin no line of Japanese (kinsoku)."""
+NEVER_LAST = "（「『【〔〈《([{"
+"""Characters that end no line of Japanese."""
 VISIBLE = {" ": "␣", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u3000": "＿"}
 """Marks for what would be invisible in a table; U+3000 is the full-width space of Japanese."""
 
@@ -65,20 +71,41 @@ def right(text: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int) -> Iterator[str]:
-    """`text` in lines of at most `width` columns, broken at spaces; U+00A0 holds together."""
+    """`text` in lines of at most `width` columns; U+00A0 holds together.
+
+    Lines end at spaces, and beside full-width characters, save where Japanese forbids it.
+    """
     line = ""
-    for word in text.split(" "):
-        if line and cell_width(line) + 1 + cell_width(word) > width:
+    for gap, piece in _pieces(text):
+        if line and cell_width(line + gap + piece) > width:
             yield line.replace(JOINT, " ")
-            line = word
+            line = piece
         else:
-            line = f"{line} {word}" if line else word
+            line = line + gap + piece if line else piece
     yield line.replace(JOINT, " ")
 
 
 def plain(lines: Sequence[Line]) -> str:
     """The lines without their styles."""
     return "\n".join("".join(segment.text for segment in line).rstrip() for line in lines)
+
+
+def _pieces(text: str) -> Iterator[tuple[str, str]]:
+    """What no line may part, each with the gap before it: a space or nothing."""
+    for number, word in enumerate(text.split(" ")):
+        gap, begin = " " if number else "", 0
+        for end in range(1, len(word)):
+            if _parts(word[end - 1], word[end]):
+                yield gap, word[begin:end]
+                gap, begin = "", end
+        yield gap, word[begin:]
+
+
+def _parts(before: str, after: str) -> bool:
+    """Whether a line may end between two characters that stand together."""
+    full = 2 in (_width(before), _width(after))
+    marked = JOINT in (before, after) or not _width(after)
+    return full and not marked and after not in NEVER_FIRST and before not in NEVER_LAST
 
 
 @lru_cache(maxsize=4096)

@@ -88,13 +88,13 @@ EXERCISE = Exercise(
     task=Words(
         "Texts of different length share one table; behind the end of a text stands padding.\n"
         "softmax(Q Kᵀ / √d) V for each text b and head, the keys from lengths[b] on hidden.\n"
-        "Q: (B, H, T, d), K: (B, H, S, d), V: (B, H, S, d_v). lengths: (B,), whole, up to S;\n"
-        "queries are all real, and there is no causal mask. Returns: (B, H, T, d_v).\n"
+        "Q: (B, H, T, d), K: (B, H, S, d), V: (B, H, S, d_v). lengths: (B,), whole, up to S; "
+        "queries are all real, and there is no causal mask. Returns: (B, H, T, d_v). "
         "Where lengths[b] is 0 the output should be 0.",
-        "長さの違う文を 1 つの表に入れ、文の終わりより後ろをパディングで埋めます。\n"
-        "文 b とヘッドごとに softmax(Q Kᵀ / √d) V。lengths[b] 以降のキーを隠します。\n"
-        "Q: (B, H, T, d)、K: (B, H, S, d)、V: (B, H, S, d_v)。lengths: (B,) の S 以下の整数。\n"
-        "クエリはすべて本物で、因果マスクはありません。返り値: (B, H, T, d_v)。\n"
+        "長さの違う文を 1 つの表に入れ、文の終わりより後ろをパディングで埋めます。"
+        "文 b のヘッドごとに softmax(Q Kᵀ / √d) V を求め、lengths[b] 以降のキーを隠します。\n"
+        "Q: (B, H, T, d)、K: (B, H, S, d)、V: (B, H, S, d_v)。lengths: (B,) の S 以下の整数。"
+        "クエリはすべて本物で、因果マスクはありません。返り値: (B, H, T, d_v)。"
         "lengths[b] が 0 の文の出力は 0 にします。",
     ),
     right=right,

@@ -137,13 +137,13 @@ EXERCISE = Exercise(
     name="clip_gradients",
     title=Words("Gradient clipping", "勾配クリッピング"),
     task=Words(
-        "Keep a step from being too long without changing its direction: with norm the root of\n"
-        "the sum of the squares of all numbers in all arrays, multiply every array by\n"
+        "Keep a step from being too long without changing its direction: with norm the root of "
+        "the sum of the squares of all numbers in all arrays, multiply every array by "
         "max_norm / norm if norm > max_norm, and change nothing otherwise.\n"
         "grads: a list of arrays of any shapes. max_norm: one number above 0.\n"
         "Returns: the list of arrays; writing into those given is allowed.",
-        "向きを変えずに、歩幅が大きくなりすぎないようにします。norm は全配列の全要素の\n"
-        "2 乗和の平方根です。norm > max_norm なら全配列に max_norm / norm を掛け、\n"
+        "向きを変えずに、歩幅が大きくなりすぎないようにします。norm は全配列の全要素の "
+        "2 乗和の平方根です。norm > max_norm なら全配列に max_norm / norm を掛け、"
         "そうでなければ何も変えません。\n"
         "grads: いろいろな形の配列のリスト。max_norm: 正の数。\n"
         "返り値: 配列のリスト。渡された配列を書き換えても構いません。",

@@ -92,7 +92,7 @@ EXERCISE = Exercise(
     name="cross_entropy",
     title=Words("Cross-entropy", "交差エントロピー"),
     task=Words(
-        "How surprised a model is by what really came: the mean over all tokens of\n"
+        "How surprised a model is by what really came: the mean over all tokens of "
         "−log p(target), with p = softmax(logits) and the natural logarithm (nats).\n"
         "logits: (N, V). targets: (N,), ids from 0 to V − 1. Both may have batch axes in front.\n"
         "Returns: one number. Logits of ±1,000 must give a finite one.",

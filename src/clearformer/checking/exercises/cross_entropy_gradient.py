@@ -112,11 +112,11 @@ EXERCISE = Exercise(
     name="cross_entropy_gradient",
     title=Words("The gradient of cross-entropy", "交差エントロピーの勾配"),
     task=Words(
-        "How the mean loss changes with each logit: the gradient of the mean over all tokens of\n"
+        "How the mean loss changes with each logit: the gradient of the mean over all tokens of "
         "−log softmax(logits)[target] (natural logarithm) with respect to the logits.\n"
         "logits: (N, V). targets: (N,), ids from 0 to V − 1. Both may have batch axes in front.\n"
         "Returns: the shape of logits.",
-        "平均損失が各 logit でどう変わるか: 全トークンでの −log softmax(logits)[正解]\n"
+        "平均損失が各 logit でどう変わるか: 全トークンでの −log softmax(logits)[正解] "
         "(自然対数) の平均を、logits で微分した勾配。\n"
         "logits: (N, V)。targets: (N,)、0 から V − 1 の id。両方の前にバッチの軸があっても可。\n"
         "返り値: logits と同じ形。",

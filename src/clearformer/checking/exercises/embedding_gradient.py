@@ -85,8 +85,8 @@ EXERCISE = Exercise(
     name="embedding_gradient",
     title=Words("Gradient of the embedding", "埋め込みの勾配"),
     task=Words(
-        "grad[t] is the gradient of the loss L with respect to the vector of token t.\n"
-        "Find dL/dtable: row v is the sum of grad[t] over all t with ids[t] = v; rows not used\n"
+        "grad[t] is the gradient of the loss L with respect to the vector of token t. "
+        "Find dL/dtable: row v is the sum of grad[t] over all t with ids[t] = v; rows not used "
         "are 0. ids: (T,); grad: (T, d). Returns: (vocab_size, d).",
         "トークン t に渡したベクトルについての損失の勾配が grad[t] です。dL/dtable を求めます:\n"
         "行 v は ids[t] = v となる t すべての grad[t] の和。使われない行は 0 です。\n"

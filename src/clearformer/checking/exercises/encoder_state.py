@@ -64,10 +64,10 @@ EXERCISE = Exercise(
     name="encoder_state",
     title=Words("The encoder's last state", "エンコーダの最後の状態"),
     task=Words(
-        "A recurrent encoder has read a batch of padded sentences. Give the decoder the state\n"
-        "after the last real word of each. H: (B, S, hidden), all states; lengths: whole\n"
+        "A recurrent encoder has read a batch of padded sentences. Give the decoder the state "
+        "after the last real word of each. H: (B, S, hidden), all states; lengths: whole "
         "numbers (B,), each from 1 to S. Returns: (B, hidden).",
-        "再帰エンコーダが、パディングのある文のバッチを読みました。各文の最後の語を読んだ直後の\n"
+        "再帰エンコーダが、パディングのある文のバッチを読みました。各文の最後の語を読んだ直後の"
         "状態をデコーダに渡します。H: (B, S, hidden) すべての状態、lengths: 整数 (B,)、1 から S。\n"
         "返り値: (B, hidden)。",
     ),

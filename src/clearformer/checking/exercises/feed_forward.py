@@ -55,13 +55,13 @@ EXERCISE = Exercise(
     name="feed_forward",
     title=Words("Feed-forward layer", "フィードフォワード層"),
     task=Words(
-        "For each token by itself: GELU(x W_1 + b_1) W_2 + b_2, with the exact GELU\n"
+        "For each token by itself: GELU(x W_1 + b_1) W_2 + b_2, with the exact GELU "
         "x · (1 + erf(x/√2)) / 2. x: (T, d), with any batch axes before it or none.\n"
         "W_1: (d, hidden), b_1: (hidden,), W_2: (hidden, d), b_2: (d,). Returns: (T, d).\n"
         "Nothing is added back: the residual connection comes outside.",
         "トークンごとに GELU(x W_1 + b_1) W_2 + b_2。GELU は厳密な形 x · (1 + erf(x/√2)) / 2。\n"
-        "x: (T, d)、前にバッチの軸があっても可。W_1: (d, hidden)、b_1: (hidden,)、\n"
-        "W_2: (hidden, d)、b_2: (d,)。返り値: (T, d)。\n"
+        "x: (T, d)、前にバッチの軸があっても可。W_1: (d, hidden)、b_1: (hidden,)、"
+        "W_2: (hidden, d)、b_2: (d,)。返り値: (T, d)。"
         "残差は足しません (この層の外で足します)。",
     ),
     right=right,

@@ -37,10 +37,10 @@ EXERCISE = Exercise(
     name="gelu",
     title=Words("GELU", "GELU"),
     task=Words(
-        "x · Φ(x), number by number, where Φ(x) = (1 + erf(x/√2)) / 2 is the share of a normal\n"
+        "x · Φ(x), number by number, where Φ(x) = (1 + erf(x/√2)) / 2 is the share of a normal "
         "distribution below x (Hendrycks and Gimpel, 2016). The exact form, not tanh.\n"
         "x: any shape. Returns: the same shape. math.erf takes one number at a time.",
-        "要素ごとに x · Φ(x)。Φ(x) = (1 + erf(x/√2)) / 2 は標準正規分布で x より下の割合です\n"
+        "要素ごとに x · Φ(x)。Φ(x) = (1 + erf(x/√2)) / 2 は標準正規分布で x より下の割合です "
         "(Hendrycks と Gimpel 2016)。tanh の近似ではなく厳密な形です。\n"
         "x: 任意の形。返り値: 同じ形。math.erf は数を 1 つずつ受け取ります。",
     ),

@@ -106,11 +106,11 @@ EXERCISE = Exercise(
     name="get_batch",
     title=Words("A batch with shifted targets", "正解を 1 つずらしたバッチ"),
     task=Words(
-        "Cut windows out of a text to learn from: x[b] are the block_size ids that begin at\n"
+        "Cut windows out of a text to learn from: x[b] are the block_size ids that begin at "
         "starts[b], and y[b] those that begin one place later: y[b, t] follows x[b, t].\n"
         "data: (n,), ids. starts: (B,), from 0 to n − block_size − 1. block_size: T.\n"
         "Returns: (x, y), both of shape (B, T).",
-        "学習用に文章から窓を切り出します。x[b] は starts[b] から始まる block_size 個の id、\n"
+        "学習用に文章から窓を切り出します。x[b] は starts[b] から始まる block_size 個の id、"
         "y[b] は 1 つ先から始まる同じ個数で、y[b, t] は x[b, t] の次のトークンです。\n"
         "data: (n,)、id。starts: (B,)、0 から n − block_size − 1。block_size: T。\n"
         "返り値: (x, y)、どちらも形は (B, T)。",

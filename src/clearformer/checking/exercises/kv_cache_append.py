@@ -54,7 +54,7 @@ EXERCISE = Exercise(
         'cache: a dict, "K" of shape (H, t, d) and "V" of (H, t, d_v); t may be 0.\n'
         "K: (H, n, d), V: (H, n, d_v): those of n new tokens. Batch axes before all or none.\n"
         "Returns: a dict like cache with t + n tokens (the same one or a new one).",
-        "アテンションのために計算したものを取っておきます。 新しいキーと値をキャッシュの後ろに加えます。\n"
+        "計算したキーと値を取っておきます。新しいものをキャッシュの後ろに加えます。\n"
         'cache: dict。"K" の形は (H, t, d)、"V" は (H, t, d_v)。t は 0 のこともあります。\n'
         "K: (H, n, d)、V: (H, n, d_v): 新しい n トークンの分。前に同じバッチの軸があっても可。\n"
         "返り値: t + n トークンになった同じ形の dict (元の dict でも新しいものでも可)。",

@@ -243,15 +243,15 @@ EXERCISE = Exercise(
     name="kv_cache_prefill",
     title=Words("Several tokens with a key–value cache", "KV キャッシュに複数のトークンを加える"),
     task=Words(
-        "n new tokens at once, behind t that are cached; each sees the cache, the new ones before\n"
-        "it, and itself. First add positions, X + P[t : t + n]; then Q = X W_Q, keys X W_K and\n"
+        "n new tokens at once, behind t that are cached; each sees the cache, the new ones before "
+        "it, and itself. First add positions, X + P[t : t + n]; then Q = X W_Q, keys X W_K and "
         "values X W_V behind those cached; softmax(Q Kᵀ / √d_k, the future hidden) V.\n"
         'X: (n, C). cache: a dict, "K" (t, d_k) and "V" (t, d_v); t may be 0. P: (longest, C).\n'
         "W_Q, W_K: (C, d_k). W_V: (C, d_v).\n"
         "Returns: (out, cache): out (n, d_v); cache with t + n tokens, the same dict or a new one.",
-        "キャッシュの t トークンの後ろに、n 個の新しいトークンを一度に加えます。各トークンは\n"
-        "キャッシュと、自分より前のものと自分を見ます。まず位置を足します: X + P[t : t + n]。\n"
-        "Q = X W_Q、新しいキー X W_K、値 X W_V をキャッシュの後ろに入れ、未来を隠して\n"
+        "キャッシュの t トークンの後ろに、n 個の新しいトークンを一度に加えます。各トークンは"
+        "キャッシュと、自分より前のものと、自分を見ます。まず位置を足します: X + P[t : t + n]。\n"
+        "Q = X W_Q、新しいキー X W_K、値 X W_V をキャッシュの後ろに入れ、未来を隠して "
         "softmax(Q Kᵀ / √d_k) V を計算します。X: (n, C)。P: (最大長, C)。\n"
         'cache: dict。"K" は (t, d_k)、"V" は (t, d_v)。t は 0 のこともあります。\n'
         "W_Q, W_K: (C, d_k)。W_V: (C, d_v)。\n"

@@ -201,14 +201,14 @@ EXERCISE = Exercise(
         "x: (C,), one token; you may take it as a table of one row, (1, C), instead.\n"
         'cache: a dict, "K" of shape (t, d_k) and "V" of (t, d_v); t may be 0.\n'
         "W_Q, W_K: (C, d_k). W_V: (C, d_v).\n"
-        "Returns: (out, cache): out (d_v,), or (1, d_v) for a row; cache with t + 1 tokens, the\n"
+        "Returns: (out, cache): out (d_v,), or (1, d_v) for a row; cache with t + 1 tokens, the "
         "same dict or a new one.",
         "新しいトークンが、前のトークンすべてと自分を見ます。前の分は計算し直しません:\n"
         "q = x W_Q, k = x W_K, v = x W_V。k, v をキャッシュの後ろに入れ、softmax(q Kᵀ / √d_k) V。\n"
         "x: (C,)、1 トークン。1 行の表 (1, C) として受け取る書き方でも構いません。\n"
         'cache: dict。"K" の形は (t, d_k)、"V" は (t, d_v)。t は 0 のこともあります。\n'
         "W_Q, W_K: (C, d_k)。W_V: (C, d_v)。\n"
-        "返り値: (out, cache)。out は (d_v,) (1 行の表なら (1, d_v))。cache は t + 1 トークンに\n"
+        "返り値: (out, cache)。out は (d_v,) (1 行の表なら (1, d_v))。cache は t + 1 トークンに"
         "なったもの (元の dict でも新しいものでも可)。",
     ),
     right=right,

@@ -63,9 +63,10 @@ EXERCISE = Exercise(
     title=Words("Layer normalisation", "層正規化"),
     task=Words(
         "Bring each row to mean 0 and variance 1, then scale and shift (Ba et al., 2016):\n"
-        "gamma · (x - mean) / √(variance + eps) + beta, over the last axis; variance divides by\n"
+        "gamma · (x - mean) / √(variance + eps) + beta, over the last axis; variance divides by "
         "n, not n - 1. x: (…, d); gamma, beta: (d,). Returns: the shape of x.",
-        "各行を平均 0、分散 1 にしてから、gamma 倍して beta を足します (Ba ほか 2016)。最後の軸について\n"
+        "各行を平均 0、分散 1 にしてから、gamma 倍して beta を足します (Ba ほか 2016)。"
+        "最後の軸について "
         "gamma · (x - 平均) / √(分散 + eps) + beta。分散は n - 1 ではなく n で割ります。\n"
         "x: (…, d)、gamma, beta: (d,)。返り値: x と同じ形。",
     ),

@@ -142,13 +142,13 @@ EXERCISE = Exercise(
     name="lstm_step",
     title=Words("One step of an LSTM", "LSTM の 1 ステップ"),
     task=Words(
-        "Hochreiter and Schmidhuber (1997), with a forget gate. x W + h U + b holds four parts of\n"
-        "width n, in the columns i, f, g, o: i, f, o = sigmoid, g = tanh of theirs;\n"
-        "c' = f c + i g, h' = o tanh(c'). x: (d,), h, c: (n,), W: (d, 4n), U: (n, 4n), b: (4n,),\n"
+        "Hochreiter and Schmidhuber (1997), with a forget gate. x W + h U + b holds four parts of "
+        "width n, in the columns i, f, g, o: i, f, o = sigmoid, g = tanh of theirs; "
+        "c' = f c + i g, h' = o tanh(c'). x: (d,), h, c: (n,), W: (d, 4n), U: (n, 4n), b: (4n,), "
         "with any batch axes before x, h and c. Returns: (h', c').",
-        "Hochreiter と Schmidhuber (1997)、忘却ゲート付き。x W + h U + b は幅 n の 4 部分\n"
+        "Hochreiter と Schmidhuber (1997)、忘却ゲート付き。x W + h U + b は幅 n の 4 部分 "
         "i, f, g, o です。i, f, o はシグモイド、g は tanh。c' = f c + i g、h' = o tanh(c')。\n"
-        "x: (d,)、h, c: (n,)、W: (d, 4n)、U: (n, 4n)、b: (4n,)。\n"
+        "x: (d,)、h, c: (n,)、W: (d, 4n)、U: (n, 4n)、b: (4n,)。"
         "x, h, c の前にバッチの軸があっても可。返り値: (h', c')。",
     ),
     right=right,

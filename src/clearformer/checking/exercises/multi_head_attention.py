@@ -99,12 +99,12 @@ EXERCISE = Exercise(
     title=Words("Multi-head attention", "マルチヘッドアテンション"),
     task=Words(
         "Several heads look side by side. Q = X W_Q, K = X W_K, V = X W_V, each cut into H heads:\n"
-        "head h takes the columns h·d to (h+1)·d − 1, d = C / H. Each head computes\n"
+        "head h takes the columns h·d to (h+1)·d − 1, d = C / H. Each head computes "
         "softmax(Q Kᵀ / √d) V, the future hidden if masked; side by side, then times W_O.\n"
         "X: (T, C), with any batch axes before them or none. All weights: (C, C). n_heads: H.\n"
         "Returns: (T, C); you may return more behind it.",
         "複数のヘッドが並行して見ます。Q = X W_Q, K = X W_K, V = X W_V を H 個に分けます:\n"
-        "ヘッド h は h·d から (h+1)·d − 1 の列、d = C / H。各ヘッドで softmax(Q Kᵀ / √d) V を計算\n"
+        "ヘッド h は h·d から (h+1)·d − 1 の列、d = C / H。各ヘッドで softmax(Q Kᵀ / √d) V を計算"
         "します (masked なら未来を隠します)。横に並べて W_O を掛けます。\n"
         "X: (T, C)。前にバッチの軸があっても可。重みはすべて (C, C)。n_heads: H。\n"
         "返り値: (T, C)。後ろに他のものを付けて返しても構いません。",

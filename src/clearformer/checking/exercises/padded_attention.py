@@ -61,12 +61,12 @@ EXERCISE = Exercise(
     name="padded_attention",
     title=Words("Attention over padded sentences", "パディングのある文へのアテンション"),
     task=Words(
-        "seq2seq_attention for a batch of sentences of different length: places at and beyond\n"
-        "lengths[b] are padding and get weight 0. dec_h: (B, hidden); enc_H: (B, S, hidden);\n"
+        "seq2seq_attention for a batch of sentences of different length: places at and beyond "
+        "lengths[b] are padding and get weight 0. dec_h: (B, hidden); enc_H: (B, S, hidden); "
         "lengths: whole numbers (B,), each from 1 to S. Scores are enc_H · dec_h, not scaled.\n"
         "Returns: (context, weights), of shapes (B, hidden) and (B, S).",
         "長さの違う文に対する seq2seq_attention です。lengths[b] 以降はパディングで、重みは 0。\n"
-        "dec_h: (B, hidden)、enc_H: (B, S, hidden)、lengths: 整数 (B,)、1 から S。\n"
+        "dec_h: (B, hidden)、enc_H: (B, S, hidden)、lengths: 整数 (B,)、1 から S。"
         "スコアは enc_H · dec_h (スケーリングなし)。\n"
         "返り値: (context, weights)、形は (B, hidden) と (B, S)。",
     ),

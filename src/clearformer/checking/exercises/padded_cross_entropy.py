@@ -46,12 +46,12 @@ EXERCISE = Exercise(
     title=Words("Cross-entropy with padding", "パディングのある交差エントロピー"),
     task=Words(
         "Sentences of different length are filled up with padding, which must not count:\n"
-        "the mean of −log softmax(logits)[target] (in nats) over all targets that are not pad_id,\n"
+        "the mean of −log softmax(logits)[target] (in nats) over all targets that are not pad_id, "
         "every token weighing the same, whichever row it is in.\n"
         "logits: (B, T, V), or (N, V) for one row. targets: (B, T) or (N,). pad_id: one id.\n"
         "Returns: one number.",
-        "長さの違う文をパディングで埋めます。パディングは数えてはいけません。\n"
-        "pad_id でない全ての正解についての −log softmax(logits)[正解] (nat) の平均で、\n"
+        "長さの違う文をパディングで埋めます。パディングは数えてはいけません。"
+        "pad_id でない全ての正解についての −log softmax(logits)[正解] (nat) の平均で、"
         "どの行のトークンも同じ重みです。\n"
         "logits: (B, T, V)、1 行なら (N, V)。targets: (B, T) か (N,)。pad_id: 1 つの id。\n"
         "返り値: 1 つの数。",

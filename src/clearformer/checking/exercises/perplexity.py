@@ -68,13 +68,14 @@ EXERCISE = Exercise(
     name="perplexity",
     title=Words("Perplexity", "パープレキシティ"),
     task=Words(
-        "Among how many tokens a model seems to choose: exp of the mean of −log p(target) (nats)\n"
+        "Among how many tokens a model seems to choose: exp of the mean of −log p(target) (nats) "
         "over all targets that are not pad_id; p = softmax(logits); all tokens weigh the same.\n"
-        "logits: (B, T, V), or (N, V) for one row. targets: (B, T) or (N,). pad_id: one id;\n"
+        "logits: (B, T, V), or (N, V) for one row. targets: (B, T) or (N,). pad_id: one id; "
         "0 is a token like any other unless it is pad_id. Returns: one number.",
-        "モデルが何個のトークンの中から選んでいるように見えるか: pad_id でない全ての正解についての\n"
+        "モデルが何個のトークンの中から選んでいるように見えるか: "
+        "pad_id でない全ての正解についての "
         "−log p(正解) (nat) の平均の exp。p = softmax(logits)。どのトークンも同じ重みです。\n"
-        "logits: (B, T, V)、1 行なら (N, V)。targets: (B, T) か (N,)。pad_id: 1 つの id。\n"
+        "logits: (B, T, V)、1 行なら (N, V)。targets: (B, T) か (N,)。pad_id: 1 つの id。"
         "pad_id でない限り 0 も普通のトークンです。返り値: 1 つの数。",
     ),
     right=right,

@@ -115,10 +115,10 @@ EXERCISE = Exercise(
     title=Words("Sinusoidal positions", "正弦波の位置エンコーディング"),
     task=Words(
         "A row of waves for each position (Vaswani et al., 2017, section 3.5):\n"
-        "column 2i is sin(position / 10000^(2i/d)), column 2i+1 the cos of the same angle.\n"
+        "column 2i is sin(position / 10000^(2i/d)), column 2i+1 the cos of the same angle. "
         "Positions start at 0. Returns: (n_positions, d_model), d_model even.",
         "位置ごとに波の値の行を作ります (Vaswani ほか 2017、3.5 節):\n"
-        "列 2i は sin(位置 / 10000^(2i/d))、列 2i+1 は同じ角度の cos です。\n"
+        "列 2i は sin(位置 / 10000^(2i/d))、列 2i+1 は同じ角度の cos です。"
         "位置は 0 から。返り値: (n_positions, d_model)、d_model は偶数。",
     ),
     right=right,

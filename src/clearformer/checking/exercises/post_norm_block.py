@@ -29,7 +29,7 @@ EXERCISE = Exercise(
     name="post_norm_block",
     title=Words("Residual block, post-norm", "残差ブロック (post-norm)"),
     task=Words(
-        "A block of two sub-layers, as in the paper of 2017: h = norm(x + x W_1), then\n"
+        "A block of two sub-layers, as in the paper of 2017: h = norm(x + x W_1), then "
         "norm(h + h W_2). norm is layer normalisation without gain and shift:\n"
         "(x - mean) / √(variance + 1e-5). x: (T, d), any batch axes before; W_1, W_2: (d, d).\n"
         "Returns: (T, d).",

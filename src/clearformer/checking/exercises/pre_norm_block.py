@@ -35,12 +35,13 @@ EXERCISE = Exercise(
     title=Words("Residual block, pre-norm", "残差ブロック (pre-norm)"),
     task=Words(
         "A block of two sub-layers, as in GPT-2: h = x + norm(x) W_1, then h + norm(h) W_2.\n"
-        "norm is layer normalisation without gain and shift: (x - mean) / √(variance + 1e-5).\n"
-        "The products stand for attention and feed-forward. x: (T, d), any batch axes before;\n"
+        "norm is layer normalisation without gain and shift: (x - mean) / √(variance + 1e-5). "
+        "The products stand for attention and feed-forward. x: (T, d), any batch axes before; "
         "W_1, W_2: (d, d). Returns: (T, d).",
         "GPT-2 と同じ 2 つの副層のブロック: h = x + norm(x) W_1、次に h + norm(h) W_2。\n"
-        "norm は gamma も beta もない層正規化 (x - 平均) / √(分散 + 1e-5) です。\n"
-        "積はアテンションとフィードフォワードの代わりです。x: (T, d)、前にバッチの軸があっても可。\n"
+        "norm は gamma も beta もない層正規化 (x - 平均) / √(分散 + 1e-5) です。"
+        "積はアテンションとフィードフォワードの代わりです。\n"
+        "x: (T, d)、前にバッチの軸があっても可。\n"
         "W_1, W_2: (d, d)。返り値: (T, d)。",
     ),
     right=right,

@@ -115,13 +115,13 @@ EXERCISE = Exercise(
     name="rnn_backward",
     title=Words("Back-propagation through time", "通時的誤差逆伝播 (BPTT)"),
     task=Words(
-        "The way back through rnn_forward: h_t = tanh(x_t W_xh + h_{t-1} W_hh + b). Given dH, the\n"
+        "The way back through rnn_forward: h_t = tanh(x_t W_xh + h_{t-1} W_hh + b). Given dH, the "
         "gradient of the loss with each state (what it gets directly), find those of the weights.\n"
         "X: (T, d); h0, b: (hidden,); W_xh: (d, hidden); W_hh: (hidden, hidden); dH: (T, hidden).\n"
         "Returns: (dW_xh, dW_hh, db), each of the shape of what it belongs to, summed over steps.",
-        "rnn_forward の逆向き: h_t = tanh(x_t W_xh + h_{t-1} W_hh + b)。dH は各状態が直接受け取る\n"
+        "rnn_forward の逆向き: h_t = tanh(x_t W_xh + h_{t-1} W_hh + b)。dH は各状態が直接受け取る"
         "損失の勾配です。重みの勾配を求めます。\n"
-        "X: (T, d)、h0, b: (hidden,)、W_xh: (d, hidden)、W_hh: (hidden, hidden)、\n"
+        "X: (T, d)、h0, b: (hidden,)、W_xh: (d, hidden)、W_hh: (hidden, hidden)、"
         "dH: (T, hidden)。返り値: (dW_xh, dW_hh, db)。それぞれ元と同じ形で、全ステップの和です。",
     ),
     right=right,

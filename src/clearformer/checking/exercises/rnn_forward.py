@@ -53,9 +53,10 @@ def _memory(cases: Mapping[str, Case]) -> Words | None:
     if not wrong.any() or wrong[0]:
         return None
     first = int(wrong.argmax())
+    so_far = "状態 0" if first == 1 else f"状態 0 から {first - 1} "
     return Words(
         f"states 0 to {first - 1} are right; from state {first} on they are not.",
-        f"状態 0 から {first - 1} までは合っていて、{first} から違います。",
+        f"{so_far}までは合っていて、状態 {first} から違います。",
     )
 
 
@@ -84,10 +85,10 @@ EXERCISE = Exercise(
     title=Words("Recurrent layer", "再帰層 (RNN)"),
     task=Words(
         "One state goes along the sequence (Elman, 1990), starting from h0:\n"
-        "h_t = tanh(x_t W_xh + h_{t-1} W_hh + b). X: (T, d); h0, b: (hidden,);\n"
+        "h_t = tanh(x_t W_xh + h_{t-1} W_hh + b). X: (T, d); h0, b: (hidden,); "
         "W_xh: (d, hidden); W_hh: (hidden, hidden). Returns: all states after h0, (T, hidden).",
-        "1 つの状態が系列を進みます (Elman 1990): h_t = tanh(x_t W_xh + h_{t-1} W_hh + b)。\n"
-        "h0 から始めます。X: (T, d)、h0, b: (hidden,)、W_xh: (d, hidden)、\n"
+        "1 つの状態が系列を進みます (Elman 1990): h_t = tanh(x_t W_xh + h_{t-1} W_hh + b)。"
+        "h0 から始めます。X: (T, d)、h0, b: (hidden,)、W_xh: (d, hidden)、"
         "W_hh: (hidden, hidden)。返り値: h0 より後のすべての状態 (T, hidden)。",
     ),
     right=right,

@@ -135,11 +135,11 @@ EXERCISE = Exercise(
     name="rotary_positions",
     title=Words("Rotary positions", "回転位置エンコーディング (RoPE)"),
     task=Words(
-        "Turn each query or key by its position (Su et al., 2021): columns 2i and 2i + 1 are\n"
-        "a point (a, b) that becomes (a cos - b sin, a sin + b cos) of position / 10000^(2i/d),\n"
+        "Turn each query or key by its position (Su et al., 2021): columns 2i and 2i + 1 are "
+        "a point (a, b) that becomes (a cos - b sin, a sin + b cos) of position / 10000^(2i/d), "
         "i = 0 … d/2 - 1. x: (T, d), any batch axes before; positions: whole numbers (T,).\n"
         "Returns: the shape of x.",
-        "クエリやキーを位置に応じて回します (Su ほか 2021)。列 2i と 2i + 1 を点 (a, b) とし、\n"
+        "クエリやキーを位置に応じて回します (Su ほか 2021)。列 2i と 2i + 1 を点 (a, b) とし、"
         "角度 位置 / 10000^(2i/d) で (a cos - b sin, a sin + b cos) にします。i = 0 … d/2 - 1。\n"
         "x: (T, d)、前にバッチの軸があっても可。positions: 整数 (T,)。返り値: x と同じ形。",
     ),

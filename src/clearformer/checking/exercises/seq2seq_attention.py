@@ -113,7 +113,8 @@ EXERCISE = Exercise(
         "weights = softmax over the source of enc_H @ dec_h, not scaled; context = weights enc_H.\n"
         "dec_h: (hidden,); enc_H: (S, hidden); or with a batch axis: (B, hidden), (B, S, hidden).\n"
         "Returns: (context, weights), of shapes (hidden,) and (S,).",
-        "デコーダの状態 1 つからエンコーダの状態への、内積によるアテンションです (Luong ほか 2015):\n"
+        "デコーダの 1 つの状態から、"
+        "エンコーダの各状態を内積で見るアテンションです (Luong ほか 2015):\n"
         "weights = enc_H @ dec_h の原文方向の softmax (割らない)、context = weights @ enc_H。\n"
         "dec_h: (hidden,)、enc_H: (S, hidden)。バッチなら (B, hidden) と (B, S, hidden)。\n"
         "返り値: (context, weights)、形は (hidden,) と (S,)。",

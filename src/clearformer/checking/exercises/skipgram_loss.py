@@ -78,12 +78,12 @@ EXERCISE = Exercise(
     title=Words("Loss of skip-gram", "skip-gram の損失"),
     task=Words(
         "Skip-gram with negative sampling (Mikolov et al., 2013), for one pair of words:\n"
-        "-log σ(u_context · v) - Σ over negatives of log σ(-u_negative · v), summed, in nats;\n"
-        "v is the row of W_in of the center, u are rows of W_out. center, context: whole numbers;\n"
+        "-log σ(u_context · v) - Σ over negatives of log σ(-u_negative · v), summed, in nats; "
+        "v is the row of W_in of the center, u are rows of W_out. center, context: whole numbers; "
         "negatives: (k,); W_in, W_out: (vocab, d). Returns: one number.",
         "負例サンプリング付き skip-gram (Mikolov ほか 2013) の、1 組の語についての損失:\n"
-        "-log σ(u_context · v) - Σ log σ(-u_negative · v)。負例について足し、単位は nat。\n"
-        "v は W_in の center の行、u は W_out の行。center, context: 整数、negatives: (k,)、\n"
+        "-log σ(u_context · v) - Σ log σ(-u_negative · v)。負例について足し、単位は nat。"
+        "v は W_in の center の行、u は W_out の行。center, context: 整数、negatives: (k,)、"
         "W_in, W_out: (語彙, d)。返り値: 数 1 つ。",
     ),
     right=right,

@@ -90,10 +90,10 @@ EXERCISE = Exercise(
     title=Words("Softmax", "softmax"),
     task=Words(
         "Turn scores into shares: exp(x) divided by its sum over the last axis.\n"
-        "x: any shape (…, n), float. Returns: the same shape; each row along the last axis\n"
+        "x: any shape (…, n), float. Returns: the same shape; each row along the last axis "
         "adds up to 1. Large scores, such as 1,000, must not overflow.",
         "スコアを割合に変えます: exp(x) を最後の軸での和で割ります。\n"
-        "x: 任意の形 (…, n)、浮動小数点数。返り値: 同じ形で、最後の軸に沿った各行の和は 1。\n"
+        "x: 任意の形 (…, n)、浮動小数点数。返り値: 同じ形で、最後の軸に沿った各行の和は 1。"
         "1,000 のような大きいスコアでもオーバーフローしてはいけません。",
     ),
     right=right,

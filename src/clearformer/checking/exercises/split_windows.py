@@ -131,13 +131,13 @@ EXERCISE = Exercise(
     name="split_windows",
     title=Words("Training and test windows", "学習用と評価用の窓"),
     task=Words(
-        "Divide a text into windows to learn from and windows to be judged by, so that no token\n"
-        "is in both: the first int(fraction · n) tokens are for training, the rest for the test;\n"
+        "Divide a text into windows to learn from and windows to be judged by, so that no token "
+        "is in both: the first int(fraction · n) tokens are for training, the rest for the test; "
         "each part is cut into all its windows, every one beginning one token further.\n"
         "data: (n,), ids. block_size: tokens in a window, T. fraction: between 0 and 1.\n"
         "Returns: (train, test) of shape (number of windows, T).",
-        "文章を学習用と評価用の窓に分けます。同じ場所のトークンが両方に入ってはいけません。\n"
-        "最初の int(fraction · n) トークンが学習用、残りが評価用です。\n"
+        "文章を学習用と評価用の窓に分けます。同じ場所のトークンが両方に入ってはいけません。"
+        "最初の int(fraction · n) トークンが学習用、残りが評価用です。"
         "それぞれを、1 トークンずつずらしたすべての窓に切ります。\n"
         "data: (n,)、id。block_size: 窓の長さ T。fraction: 0 から 1。\n"
         "返り値: (train, test)、形はどちらも (窓の数, T)。",

@@ -99,11 +99,11 @@ EXERCISE = Exercise(
     name="temperature",
     title=Words("Temperature", "温度"),
     task=Words(
-        "How daring the choice of the next token is: the probabilities softmax(logits / T).\n"
+        "How daring the choice of the next token is: the probabilities softmax(logits / T). "
         "Small T sharpens, large T flattens, T = 0 puts all of it on the largest logit.\n"
         "logits: (V,); batch axes may stand in front. T: one number.\n"
         "Returns: probabilities, the shape of logits.",
-        "次のトークンをどれだけ大胆に選ぶか: 確率 softmax(logits / T)。\n"
+        "次のトークンをどれだけ大胆に選ぶか: 確率 softmax(logits / T)。"
         "T が小さいと鋭く、大きいと平らになり、T = 0 では最大の logit が確率 1 になります。\n"
         "logits: (V,)。前にバッチの軸があっても可。T: 1 つの数。\n"
         "返り値: logits と同じ形の確率。",

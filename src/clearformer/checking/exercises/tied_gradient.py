@@ -110,15 +110,15 @@ EXERCISE = Exercise(
     name="tied_gradient",
     title=Words("The gradient of a tied table", "重みを共有した表の勾配"),
     task=Words(
-        "With weight tying one table does two things: inputs = table[ids] at the beginning and\n"
-        "logits = hidden tableᵀ at the end. Given the loss's gradients with respect to inputs\n"
+        "With weight tying one table does two things: inputs = table[ids] at the beginning and "
+        "logits = hidden tableᵀ at the end. Given the loss's gradients with respect to inputs "
         "and to logits, find the one of the table, from both uses together.\n"
-        "table: (V, C). ids: (T,). d_inputs, hidden: (T, C). d_logits: (T, V). Batch axes may\n"
+        "table: (V, C). ids: (T,). d_inputs, hidden: (T, C). d_logits: (T, V). Batch axes may "
         "stand in front of the last four. Returns: (V, C).",
-        "重み共有では 1 つの表を 2 回使います: 最初に inputs = table[ids]、最後に\n"
-        "logits = hidden tableᵀ。inputs と logits についての損失の勾配から、\n"
+        "重み共有では 1 つの表を 2 回使います: 最初に inputs = table[ids]、最後に "
+        "logits = hidden tableᵀ。inputs と logits についての損失の勾配から、"
         "2 つの使い方を合わせた表の勾配を求めます。\n"
-        "table: (V, C)。ids: (T,)。d_inputs, hidden: (T, C)。d_logits: (T, V)。\n"
+        "table: (V, C)。ids: (T,)。d_inputs, hidden: (T, C)。d_logits: (T, V)。"
         "後ろの 4 つは前にバッチの軸があっても可。返り値: (V, C)。",
     ),
     right=right,

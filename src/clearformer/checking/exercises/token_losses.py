@@ -89,11 +89,12 @@ EXERCISE = Exercise(
     name="token_losses",
     title=Words("The loss of each token", "トークンごとの損失"),
     task=Words(
-        "How surprised a model is by each token that came: −log p(target), p = softmax(logits)\n"
+        "How surprised a model is by each token that came: −log p(target), p = softmax(logits) "
         "over the last axis, natural logarithm. No mean is taken.\n"
         "logits: (…, V): one token (V,), a sentence (T, V), a batch (B, T, V).\n"
         "targets: (…), ids from 0 to V − 1. Returns: the shape of targets.",
-        "来たトークンごとに、モデルがどれだけ驚いたか: −log p(正解)。p は最後の軸の softmax(logits)。\n"
+        "来たトークンごとに、モデルがどれだけ驚いたか: −log p(正解)。"
+        "p は最後の軸の softmax(logits)。"
         "自然対数を使い、平均は取りません。\n"
         "logits: (…, V)。1 トークン (V,)、文 (T, V)、バッチ (B, T, V)。\n"
         "targets: (…)、0 から V − 1 の id。返り値: targets と同じ形。",

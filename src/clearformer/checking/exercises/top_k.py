@@ -88,11 +88,11 @@ EXERCISE = Exercise(
     name="top_k",
     title=Words("Top-k", "top-k"),
     task=Words(
-        "Only the k largest logits may come: the probabilities are softmax over these k alone,\n"
+        "Only the k largest logits may come: the probabilities are softmax over these k alone, "
         "and exactly 0 for all others, each in its own place.\n"
         "logits: (V,), no two alike; batch axes may stand in front. k: from 1; above V: all.\n"
         "Returns: probabilities, the shape of logits; they sum to 1.",
-        "大きいほうから k 個の logits だけを残します。確率はその k 個だけの softmax で、\n"
+        "大きいほうから k 個の logits だけを残します。確率はその k 個だけの softmax で、"
         "それ以外はちょうど 0、場所は元のままです。\n"
         "logits: (V,)、同じ値なし、前にバッチの軸があっても可。k: 1 以上、V より大きければ全部。\n"
         "返り値: logits と同じ形の確率 (和は 1)。",

@@ -148,12 +148,12 @@ EXERCISE = Exercise(
     name="top_p",
     title=Words("Top-p (nucleus sampling)", "top-p (nucleus サンプリング)"),
     task=Words(
-        "Only the most likely tokens that together reach p may come: from the largest down, until\n"
-        "their sum is p or more; the one that crosses p is kept. All others get exactly 0, and\n"
+        "Only the most likely tokens that together reach p may come: from the largest down, until "
+        "their sum is p or more; the one that crosses p is kept. All others get exactly 0, and "
         "the kept ones are divided by their sum. p = 1 keeps all.\n"
         "probs: (V,), probabilities, in any order; batch axes may stand in front. 0 < p ≤ 1.\n"
         "Returns: probabilities in the places of their ids, the shape of probs.",
-        "合計が p に達するまで、確率の高い順にトークンを残します。p をまたぐトークンも残します。\n"
+        "合計が p に達するまで、確率の高い順にトークンを残します。p をまたぐトークンも残します。"
         "それ以外はちょうど 0 にし、残したものはその合計で割ります。p = 1 なら全部残ります。\n"
         "probs: (V,)、確率、順不同。前にバッチの軸があっても可。0 < p ≤ 1。\n"
         "返り値: 元の id の場所に置いた確率 (probs と同じ形)。",

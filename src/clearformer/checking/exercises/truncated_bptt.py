@@ -103,13 +103,13 @@ EXERCISE = Exercise(
     title=Words("Truncated back-propagation", "打ち切り型 BPTT"),
     task=Words(
         "A long text is learned from in chunks of `chunk` steps (the last may be shorter).\n"
-        "h_t = tanh(x_t W_xh + h_{t−1} W_hh) runs on from chunk to chunk, from h_0 = h0; the loss\n"
-        "is the sum of all numbers of all h_t. Find its gradients, summed over the chunks; none\n"
+        "h_t = tanh(x_t W_xh + h_{t−1} W_hh) runs on from chunk to chunk, from h_0 = h0; the loss "
+        "is the sum of all numbers of all h_t. Find its gradients, summed over the chunks; none "
         "goes back past the beginning of a chunk: the state there counts as a constant.\n"
         "X: (T, d). h0: (n,). W_xh: (d, n). W_hh: (n, n). Returns: (dW_xh, dW_hh).",
         "長い文章を chunk ステップずつの区間で学習します (最後は短くても可)。\n"
-        "h_t = tanh(x_t W_xh + h_{t−1} W_hh) は h0 から始まり、区間をまたいで続きます。\n"
-        "損失は全 h_t の全要素の和です。全区間で足した勾配を求めます。\n"
+        "h_t = tanh(x_t W_xh + h_{t−1} W_hh) は h0 から始まり、区間をまたいで続きます。"
+        "損失は全 h_t の全要素の和です。全区間で足した勾配を求めます。"
         "勾配は区間の初めを越えて戻らず、そこの状態は定数とみなします。\n"
         "X: (T, d)。h0: (n,)。W_xh: (d, n)。W_hh: (n, n)。返り値: (dW_xh, dW_hh)。",
     ),

@@ -191,7 +191,7 @@ SOFTMAXING = (
         {"weights": lambda scores: shares(np.exp(scores))},
         found=Words(
             "no maximum subtracted: exp overflows above 88.7 in float32, 709.8 in float64",
-            "最大値を引いていません: exp は float32 の 88.7、float64 の 709.8 でオーバーフローします",
+            "最大値を引いていません: exp は float32 の 88.7、float64 の 709.8 で無限大になります",
         ),
         why=Words(
             "one large score turns the whole row into NaN.",

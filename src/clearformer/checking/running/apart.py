@@ -202,10 +202,10 @@ def _at_import(what: Raised) -> Failure:
 
 
 def _told(status: int) -> str:
-    """How a process ended, in words."""
+    """How a process ended, the same in every language."""
     if status >= 0:
-        return f"ended with status {status}"
+        return f"exit status {status}"
     try:
-        return f"ended by signal {-status} ({signal.strsignal(-status)})"
+        return f"signal {-status} ({signal.Signals(-status).name})"
     except ValueError:
-        return f"ended by signal {-status}"
+        return f"signal {-status}"

@@ -11,7 +11,7 @@ LONGEST = 60
 """Characters that are kept of the name of a type."""
 
 _KNOWN = {
-    "NoneType": Words("nothing (None)", "何も返さない (None)"),
+    "NoneType": Words("nothing (None)", "None (何も返していません)"),
     "str": Words("a text", "文字列"),
     "int": Words("a whole number", "整数"),
     "float": Words("a number", "数"),

@@ -69,7 +69,7 @@ def _made(exercise: Exercise, base: Probe, style: Style) -> list[Probe]:
                 _batched(exercise, base),
                 "batched",
                 "a leading batch axis of 2",
-                "先頭に長さ 2 のバッチ軸",
+                "先頭に長さ 2 のバッチ軸を付けた入力",
             )
         )
     for seed, name in enumerate(_floats(base)):
