@@ -6,14 +6,19 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
+from clearformer.cli.compare import _lesson
 from clearformer.cli.comparison_table import COLUMNS, table_of
 from clearformer.comparison.compare import compare
 from clearformer.comparison.document import Comparison
 from clearformer.comparison.events import Listener
+from clearformer.explanation.lines import cell_width
 from cli.conftest import ENVIRONMENT, TEXT
+from comparison.report.example import example
+from comparison.report.example import lesson as example_lesson
 
 DECODER = "decoder:layers=1:heads=2"
 
@@ -36,6 +41,12 @@ def test_json_is_one_document_with_the_keys_of_the_contract(command, text_file, 
     assert {result["model"] for result in document["results"]} == {"ngram", DECODER}
     assert document == json.loads((study / "comparison.json").read_text("utf-8"))
     assert (study / "report.html").read_text("utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_the_table_of_a_lesson_fits_a_terminal(language):
+    found = replace(example(), lesson=example_lesson().to_json())
+    assert max(map(cell_width, _lesson(found, language))) <= COLUMNS
 
 
 def test_the_table_fits_a_terminal_and_names_every_model(command, text_file, study):

@@ -113,7 +113,8 @@ def judged(exercise: str, path: Path, options: dict[str, Any]) -> "Check":
     """The verdict on a file."""
     from clearformer.checking.check import check_file
 
-    with PASSING.during(f"judging {path.name}"):
+    said = {"en": f"judging {path.name}", "ja": f"{path.name} を判定しています"}
+    with PASSING.during(said[options["language"]]):
         return check_file(path, exercise, **options)
 
 

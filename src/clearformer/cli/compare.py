@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from textwrap import wrap
 from typing import Any
 
 import click
@@ -139,12 +138,13 @@ def _lesson(found: Any, language: str) -> list[str]:
     from clearformer.comparison.lesson.table import Lesson
     from clearformer.comparison.lesson.words import lines
     from clearformer.comparison.report.page import LANGUAGES
+    from clearformer.explanation.lines import cell_width, wrapped
 
     written = lines(Lesson.from_json(found.lesson), LANGUAGES[language])
     return [
         part
         for line in written
-        for part in (wrap(line, COLUMNS) if len(line) > COLUMNS else [line])
+        for part in (wrapped(line, COLUMNS) if cell_width(line) > COLUMNS else [line])
     ]
 
 

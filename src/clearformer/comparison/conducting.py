@@ -16,6 +16,7 @@ from clearformer.comparison.events import Job, Listener
 from clearformer.comparison.findings import findings_of, summary_of
 from clearformer.comparison.notes import notes_of
 from clearformer.comparison.plan import GRID, SEARCH_SEED, Plan
+from clearformer.comparison.report.english import ENGLISH
 from clearformer.comparison.search import Tried, searched
 from clearformer.comparison.study import Study
 from clearformer.comparison.trained import trained_of
@@ -28,14 +29,6 @@ from clearformer.version import __version__
 
 WHY = "why"
 """The file that keeps the reasons."""
-
-MEMORY = {
-    "numpy": "bytes that Python and NumPy have allocated at the height of a training step, "
-    "measured by tracemalloc apart from the timed trials",
-    "torch": "bytes of all tensors at the height of a training step on one thread, measured apart "
-    "from the timed trials; of an n-gram model what Python and NumPy have allocated",
-}
-"""What is measured as memory, by engine."""
 
 
 def conduct(
@@ -267,5 +260,5 @@ def _machine(plan: Plan) -> dict[str, Any]:
         "numpy": np.__version__,
         plan.engine: version_of(plan.engine),
         "clearformer": __version__,
-        "memory": MEMORY[plan.engine],
+        "memory": ENGLISH[f"memory_{plan.engine}"],
     }

@@ -14,6 +14,7 @@ from clearformer.comparison.report.curves import _line
 from clearformer.comparison.report.english import ENGLISH
 from clearformer.comparison.report.japanese import JAPANESE
 from clearformer.comparison.report.page import DATA, LANGUAGES, report_of
+from clearformer.comparison.report.sizes import sizes_in
 from clearformer.comparison.report.view import View
 from clearformer.comparison.why.fading import TRACES
 from clearformer.comparison.why.reasons import Reasons
@@ -206,6 +207,20 @@ def test_findings_and_notes_are_in_the_language_of_the_page(made):
             assert escape(note[1:], quote=False) in written
     other = ' lang="en"'
     assert other not in report_of(comparison, "ja")
+
+
+def test_sizes_and_how_memory_was_measured_are_in_the_language_of_the_page():
+    sizes = "2 layers, both ways, hidden 60,\nembed 19, context 1"
+    assert sizes_in(ENGLISH, sizes) == " ".join(sizes.split())
+    assert sizes_in(JAPANESE, sizes) == "2 層、双方向、隠れ状態 60、埋め込み 19、文脈 1"
+    assert sizes_in(JAPANESE, "1 + 1 layers, 1 head, order 10") == "1 + 1 層、1 ヘッド、次数 10"
+    assert sizes_in(JAPANESE, "what nobody knows, wide 3") == "what nobody knows、wide 3"
+    made = example()
+    for engine in ("numpy", "torch"):
+        key = f"memory_{engine}"
+        measured = replace(made, machine={**made.machine, "memory": ENGLISH[key]})
+        assert escape(JAPANESE[key], quote=False) in report_of(measured, "ja")
+        assert escape(ENGLISH[key], quote=False) in report_of(measured)
 
 
 def test_what_nobody_can_translate_stays_as_it_is():

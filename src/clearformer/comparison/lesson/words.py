@@ -1,10 +1,10 @@
 """The lesson in words: each cell as lines, and what was measured for each column."""
 
 from collections.abc import Mapping, Sequence
-from unicodedata import east_asian_width
 
 from clearformer.comparison.lesson.table import COLUMNS, ROWS, Figure, Lesson
 from clearformer.comparison.report.figures import WRITTEN, count, share, significant
+from clearformer.explanation.lines import cell_width
 
 OWN_WORDS = ("bits_per_symbol", "recall", "reversed")
 """Measures that the head of their column does not tell."""
@@ -111,5 +111,4 @@ def _block(head: str, figures: Sequence[Figure], words: Mapping[str, str]) -> li
 
 def _filled(text: str, width: int) -> str:
     """With blanks behind, so that it is as wide; a letter of East Asia is two wide."""
-    taken = sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
-    return text + " " * max(width - taken, 1)
+    return text + " " * max(width - cell_width(text), 1)

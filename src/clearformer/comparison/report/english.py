@@ -188,6 +188,15 @@ ENGLISH: Mapping[str, str] = {
     "norm of {clip}; what judges it was seen by none.",
     "method_models": "Models",
     "size": "size",
+    "size_layer": "{count} layer",
+    "size_layers": "{count} layers",
+    "size_head": "{count} head",
+    "size_heads": "{count} heads",
+    "size_both": "both ways",
+    "size_hidden": "hidden {count}",
+    "size_embed": "embed {count}",
+    "size_context": "context {count}",
+    "size_order": "order {count}",
     "method_search": "Search for the learning rate",
     "search_how": "Loss on a part held out for the search alone, after {share} of the budget; the "
     "chosen rate in bold: the smallest within 2 % of the best, as a short trial favours large "
@@ -214,6 +223,10 @@ ENGLISH: Mapping[str, str] = {
     "torch": "PyTorch",
     "clearformer": "Clearformer",
     "memory_how": "memory is",
+    "memory_numpy": "bytes that Python and NumPy have allocated at the height of a training step, "
+    "measured by tracemalloc apart from the timed trials",
+    "memory_torch": "bytes of all tensors at the height of a training step on one thread, measured "
+    "apart from the timed trials; of an n-gram model what Python and NumPy have allocated",
     "careful": "What to be careful about",
     "careful_budget": "Equal parameters and equal tokens are one way to be fair; with equal time, "
     "or with more of either, the order may be another.",

@@ -12,7 +12,7 @@ JAPANESE: Mapping[str, str] = {
     "best_apart": "最も良いのは {best}（{value}）。次は {next}（{other}）。",
     "best_level": "{best}（{value}）と {next}（{other}）は互角：区間が重なっている。",
     "best_once": "最も良いのは {best}（{value}）、次は {next}（{other}）。"
-    "学習は各1回なので、偶然かもしれない。",
+    "学習は各 1 回なので、偶然かもしれない。",
     "value_accuracy": "正答率 {value}",
     "best_alone": "{best} は {value} に達した。",
     "models_many": "{count} モデル",
@@ -79,10 +79,11 @@ JAPANESE: Mapping[str, str] = {
     "loss_axis": "損失（ナット／トークン）",
     "final_loss": "最後の損失",
     "fading": "どこまで届くか",
-    "fading_how": "最後の位置の損失は、k ステップ前の入力にどれだけ左右されるか。その勾配のノルムを"
-    "1 ステップ前のノルムに対する割合で示す（学習に使わない文章 {windows} 区間の平均）。右下がりの"
-    "直線は、1 ステップ戻るごとに同じ割合だけが残ること、つまり勾配が累乗で消え、そこにあるものを"
-    "学べないことを表す。注意機構は窓の中のどの位置にも一歩で届き、線は窓とともに終わる。",
+    "fading_how": "最後の位置の損失は、k ステップ前の入力にどれだけ左右されるか。"
+    "その勾配のノルムを 1 ステップ前のノルムに対する割合で示す（学習に使わない文章 "
+    "{windows} 区間の平均）。右下がりの直線は、1 ステップ戻るごとに同じ割合だけが"
+    "残ること、つまり勾配が累乗で消え、"
+    "そこにあるものを学べないことを表す。アテンションは窓の中のどの位置にも一歩で届き、線は窓とともに終わる。",
     "fading_fresh": "学習前",
     "fading_trained": "学習後",
     "back_axis": "k（何ステップ前か）",
@@ -101,17 +102,17 @@ JAPANESE: Mapping[str, str] = {
     "growth": "長さの代償",
     "growth_how": "1 系列・1 スレッドでの学習 1 ステップ（順伝播と逆伝播）のプロセッサ時間の"
     "中央値。両軸とも対数なので、傾きが指数になる：長さが 2 倍で時間が 2 倍なら 1、4 倍なら 2。"
-    "指数は長いほうから {fitted} 点に当てはめた。注意機構だけを測ると 2 乗がはっきり見え、"
+    "指数は長いほうから {fitted} 点に当てはめた。アテンションだけを測ると 2 乗がはっきり見え、"
     "表がプロセッサのキャッシュに収まらなくなるとそれ以上に増える。",
     "growth_models": "モデル全体の学習 1 ステップ",
-    "growth_attention": "注意機構だけ（ヘッド 1 個）",
-    "attention_alone": "注意機構",
+    "growth_attention": "アテンションだけ（ヘッド 1 個）",
+    "attention_alone": "アテンション",
     "length_axis": "系列のトークン数",
     "step_axis": "秒",
     "exponent": "指数",
     "interval": "区間（95 %）",
     "up_to": "{length} トークンで",
-    "looking": "注意機構は何を見たか",
+    "looking": "アテンションは何を見たか",
     "looking_how": "文章 {windows} 区間の最後の位置から見て、{model} の各ヘッドが何個前のトークンに"
     "どれだけ重みを置くか。1 行が 1 ヘッドで、濃いほど重みが大きい。その下は、"
     "各層で最もはっきり選ぶヘッドの例：行は見る側のトークン、"
@@ -145,7 +146,7 @@ JAPANESE: Mapping[str, str] = {
     "textbook": "教科書の言うこと",
     "lesson_rnn": "RNN",
     "lesson_gated": "LSTM、GRU",
-    "lesson_seq2seq": "注意つき seq2seq",
+    "lesson_seq2seq": "アテンション付き seq2seq",
     "lesson_transformer": "Transformer",
     "claim_rnn": "すべてを一つの隠れ状態に通し、忘れる",
     "claim_gated": "状態に何を残すかをゲートが決める",
@@ -156,8 +157,8 @@ JAPANESE: Mapping[str, str] = {
     "column_reaches": "{back} ステップ前の勾配",
     "column_costs": "時間の指数",
     "column_speed": "トークン／秒",
-    "of_attention": "注意あり",
-    "of_no_attention": "注意なし",
+    "of_attention": "アテンションあり",
+    "of_no_attention": "アテンションなし",
     "figure_bits_per_symbol": "1 記号あたり",
     "figure_recall": "k = {at}",
     "figure_reversed": "逆順",
@@ -174,6 +175,15 @@ JAPANESE: Mapping[str, str] = {
     "{batch} 本使い、勾配のノルムは {clip} で切り詰める。評価に使う部分はどのモデルも見ていない。",
     "method_models": "モデル",
     "size": "大きさ",
+    "size_layer": "{count} 層",
+    "size_layers": "{count} 層",
+    "size_head": "{count} ヘッド",
+    "size_heads": "{count} ヘッド",
+    "size_both": "双方向",
+    "size_hidden": "隠れ状態 {count}",
+    "size_embed": "埋め込み {count}",
+    "size_context": "文脈 {count}",
+    "size_order": "次数 {count}",
     "method_search": "学習率の探索",
     "search_how": "予算の {share} だけ学習したときの、探索専用に取り分けた部分での損失。選んだ値は"
     "太字：短い試行は大きな値に有利なので、最良から 2 % 以内で"
@@ -200,6 +210,11 @@ JAPANESE: Mapping[str, str] = {
     "torch": "PyTorch",
     "clearformer": "Clearformer",
     "memory_how": "メモリの測り方",
+    "memory_numpy": "学習 1 ステップの途中で、Python と NumPy が確保していたメモリの"
+    "最大値（バイト）。時間を測る試行とは別に、tracemalloc で測った",
+    "memory_torch": "1 スレッドでの学習 1 ステップの途中で、全テンソルが占めていたメモリの"
+    "最大値（バイト）。時間を測る試行とは別に測った。n-gram モデルでは Python と NumPy が"
+    "確保していたもの",
     "careful": "気をつけること",
     "careful_budget": "パラメータ数とトークン数を等しくするのは公平さの一つの形にすぎない。時間を"
     "等しくしたり、どちらかを増やしたりすれば、順位は変わりうる。",
@@ -213,7 +228,7 @@ JAPANESE: Mapping[str, str] = {
     "numbers": "数値",
     "embedded": "比較の全体が、このページの要素「clearformer-comparison」に JSON として入っている。"
     "このページは何も読み込まず、何も実行しない。",
-    "sources_named": "出典：Bengio, Simard and Frasconi 1994、Pascanu, Mikolov and Bengio 2013"
-    "（勾配の消失と爆発）、Vaswani and others 2017（注意機構と長さの代償）、Ackley, Hinton and "
-    "Sejnowski 1985（温度）、Student 1908（区間）。",
+    "sources_named": "出典：Bengio ほか 1994、Pascanu ほか 2013（勾配の消失と爆発）、"
+    "Vaswani ほか 2017（アテンションと長さの代償）、Ackley ほか 1985（温度）、"
+    "Student 1908（区間）。",
 }

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from clearformer.comparison.notes import notes_of
+from clearformer.comparison.report.english import ENGLISH
 from clearformer.comparison.report.figures import WRITTEN, count
 from clearformer.comparison.report.markup import Markup, joined, tag
+from clearformer.comparison.report.sizes import sizes_in
 from clearformer.comparison.report.tables import Cell, name_cell, table
 from clearformer.comparison.report.view import View
 
@@ -63,7 +65,7 @@ def _models(view: View) -> Markup:
                 name_cell(view.labels[model["name"]], view.colours[model["name"]]),
                 Cell(str(model["name"])),
                 Cell(count(model["parameters"]), model["parameters"]),
-                Cell(" ".join(str(model["in_words"]).split())),
+                Cell(sizes_in(view.words, model["in_words"])),
             ]
         )
     heads = [view.say("model"), "--models", view.say("parameters"), view.say("size")]
@@ -115,7 +117,13 @@ def _data(view: View) -> list[tuple[str, str]]:
 def _machine(view: View) -> list[tuple[str, str]]:
     machine = view.comparison.machine
     known = [(key, _plain(machine[key])) for key in MACHINE if machine.get(key) is not None]
-    return [*known, ("memory_how", _plain(machine.get("memory", "")))]
+    return [*known, ("memory_how", _memory(view, str(machine.get("memory", ""))))]
+
+
+def _memory(view: View, stored: str) -> str:
+    """How memory was measured, in the report's language where it is one of our sentences."""
+    known = {ENGLISH[key]: view.words[key] for key in ("memory_numpy", "memory_torch")}
+    return known.get(stored, stored)
 
 
 def _plain(value: Any) -> str:
