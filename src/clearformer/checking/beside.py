@@ -11,6 +11,7 @@ from clearformer.checking.naming import Tried, Versions, independent
 from clearformer.checking.probe import Probe
 from clearformer.checking.record import Outcome, Record
 from clearformer.checking.running.arrays import arrays_in
+from clearformer.checking.running.probes import BATCHED
 from clearformer.checking.verdict import Finding
 from clearformer.checking.words import Words
 
@@ -86,7 +87,10 @@ def _hard(
     for mistake in known:
         yield _named(mistake, _shows(mistake, wrong, versions, changes), versions, changes)
     asked_for = {None, *(each.form for each in probes if each.role == "main")}
-    for each in [each for each in left if each.probe.form in asked_for][:2]:
+    told = [each for each in left if each.probe.form in asked_for]
+    batches = [each.probe for each in told if each.probe.batched or each.probe.name == BATCHED]
+    again = {probe.name for probe in batches[1:]}  # of a batch it is told once
+    for each in [each for each in told if each.probe.name not in again][:2]:
         yield _unnamed(each, record, versions, changes)
 
 

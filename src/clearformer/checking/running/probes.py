@@ -19,6 +19,9 @@ from clearformer.checking.words import Words
 CHANGED = "changed "
 """What the name of a probe begins with in which only the argument named after it is changed."""
 
+BATCHED = "batched"
+"""The name of the probe that is made by a leading axis."""
+
 BATCH = 2
 """Length of the leading axis of a batched call."""
 
@@ -67,7 +70,7 @@ def _made(exercise: Exercise, base: Probe, style: Style) -> list[Probe]:
         made.append(
             _stress(
                 _batched(exercise, base),
-                "batched",
+                BATCHED,
                 "a leading batch axis of 2",
                 "先頭に長さ 2 のバッチ軸を付けた入力",
             )
