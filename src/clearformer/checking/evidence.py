@@ -16,7 +16,7 @@ def evidence_of(mistake: Mistake, cases: Mapping[str, Case], inputs: int) -> Wor
         if found:
             return found
     return Words(
-        f"with exactly that change the reference gives your numbers on all {inputs} inputs.",
-        f"正しい解答のその 1 か所だけを変えると、"
-        f"{inputs} 個の入力すべてであなたの結果と一致します。",
+        "the right solution with only this changed gives the same numbers as yours, on all "
+        f"{inputs} inputs.",
+        f"正解をそこだけ変えると、{inputs} 個の入力すべてであなたの数と一致します。",
     )
