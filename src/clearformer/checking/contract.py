@@ -12,6 +12,12 @@ from clearformer.checking.words import Words
 COULD_NOT_RUN = Words("could not run", "実行できませんでした")
 
 
+UNWRITTEN = "NotImplementedError"
+"""What a file to start from raises."""
+
+FILL_IN = Words("fill in {name}", "{name} を書いてください")
+
+
 def could_not_run(exercise: Exercise, record: Record, probes: Sequence[Probe]) -> Verdict | None:
     """The verdict where nothing can be judged: no file, no function, an error on every input."""
     if record.failure:
@@ -21,6 +27,12 @@ def could_not_run(exercise: Exercise, record: Record, probes: Sequence[Probe]) -
     if called and any(each.raised is None for each in called):
         return None
     raised = called[0].raised if called else None
+    if raised and all(each.raised and each.raised.kind == UNWRITTEN for each in called):
+        fill = FILL_IN.about(name=record.function)
+        there = place(raised)
+        return Verdict(
+            exercise, record, "failed", fill, [Finding(there)] if there else [], unwritten=True
+        )
     says = error(raised) if raised else Words("it was not called at all", "一度も呼べませんでした")
     return Verdict(
         exercise, record, "failed", COULD_NOT_RUN, [Finding(says, evidence=place(raised))]
@@ -100,7 +112,7 @@ def error(raised: Raised) -> Words:
             "it did not come to an end in time; is there a loop that never stops?",
             "時間内に終わりませんでした。終わらないループはありませんか。",
         )
-    if raised.kind == "NotImplementedError":
+    if raised.kind == UNWRITTEN:
         return Words("it is still to be written", "まだ書かれていません")
     text = f"{raised.kind}: {raised.message}".rstrip(": ")
     return Words(text, text)

@@ -91,7 +91,8 @@ def _judged(
     alternatives: Sequence[Sequence[Change]] = ()
     if convention is None and named.explanations:
         alternatives = named.explanations if len(named.explanations) > 1 else ()
-        findings += [_finding(each, cases, len(tried)) for each in named.explanations[0]]
+        mistakes_first = sorted(named.explanations[0], key=lambda each: isinstance(each, Variant))
+        findings += [_finding(each, cases, len(tried)) for each in mistakes_first]
     elif convention is None and not broken:
         findings += stops(record, probes)
         findings += clues(exercise, probes, cases, tolerance, named.looked_at)

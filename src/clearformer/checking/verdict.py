@@ -43,6 +43,8 @@ class Verdict:
     looked_at: tuple[int, int] = (0, 0)
     """Single changes and pairs that were tried."""
     variant: Variant | None = None
+    unwritten: bool = False
+    """Whether it is failed because it is still the file to start from."""
     failing: Case | None = None
     """The smallest input on which the answer differs."""
 
