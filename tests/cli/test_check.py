@@ -98,6 +98,14 @@ def test_the_smallest_failing_input_can_be_pasted(command, answer, tmp_path):
     assert done.stdout.startswith("[[")
 
 
+def test_what_was_printed_and_the_failing_input_are_offered(command, answer):
+    shown = command("check", "softmax", answer('print("a\\nb")\n' + RIGHT)).out
+    assert "It printed 2 lines; --show shows it." in shown
+    assert "--show (the smallest failing input)" not in shown
+    unknown = answer(RIGHT.replace("e.sum(", "1.7 + e.sum("))
+    assert "--show (the smallest failing input)" in command("check", "softmax", unknown).out
+
+
 def test_the_function_can_be_chosen(command, answer):
     path = answer(RIGHT.replace("def softmax", "def mine") + "\ndef other(x):\n    return x\n")
     assert command("check", "softmax", f"{path}:mine").status == 0

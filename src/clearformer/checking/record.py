@@ -72,6 +72,8 @@ class Outcome:
     warned: Sequence[Warned] = ()
     skipped: bool = False
     """Not called, because the answer lacks a parameter that the probe needs."""
+    lacks: str | None = None
+    """That parameter, by its name in the exercise; None where it is more than one parameter."""
 
 
 @dataclass(frozen=True)

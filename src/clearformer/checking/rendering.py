@@ -7,6 +7,7 @@ asked for: a question, the way out in words, the line of code.
 from collections.abc import Iterator, Sequence
 
 from clearformer.checking.exercise import Change, Mistake
+from clearformer.checking.not_judged import not_called
 from clearformer.checking.running.here import NOT_CONTAINED
 from clearformer.checking.verdict import Finding, Verdict
 from clearformer.checking.words import Words
@@ -21,6 +22,7 @@ LABELS = {
     "variant": Words("RIGHT, by another convention", "正解 (別の流儀)"),
     "wrong": Words("WRONG", "不正解"),
     "failed": Words("COULD NOT BE JUDGED", "判定できません"),
+    "unwritten": Words("NOT WRITTEN YET", "まだ書かれていません"),
 }
 FOUND = Words("Found: ", "見つかったこと: ")
 EVIDENCE = Words("Evidence: ", "根拠: ")
@@ -37,10 +39,8 @@ BOTH = Words(
     "Found {count} mistakes that together give your numbers:", "間違いは {count} か所あります:"
 )
 MORE = Words("more: {flag}{next}", "ヒント: {flag}{next}")
-NOT_CALLED = Words(
-    "Not judged: {inputs} of the inputs, because your answer does not take what they need.",
-    "{inputs} 個の入力は、必要なものを受け取れないため判定していません。",
-)
+SHOW = Words("more: --show (the smallest failing input)", "もっと見る: --show (合わない最小の入力)")
+PRINTED = Words("It printed {lines}; --show shows it.", "{lines}の出力があります (--show で表示)")
 
 
 def text_of(verdict: Verdict, language: str = "en", hint: int = 0, width: int = WIDTH) -> str:
@@ -63,7 +63,7 @@ def lines_of(
     head: Line = (
         Segment(verdict.exercise.name, "title"),
         Segment("   "),
-        Segment(LABELS[verdict.kind].to(language), style),  # type: ignore[arg-type]
+        Segment(LABELS["unwritten" if verdict.unwritten else verdict.kind].to(language), style),  # type: ignore[arg-type]
         Segment(f"   {verdict.headline.to(language)}"),
     )
     said = [each.to(language) for each in _said(verdict, hint)]
@@ -82,10 +82,18 @@ def _said(verdict: Verdict, hint: int) -> Iterator[Words]:
         yield from _found(verdict.findings)
         mistakes = [each.mistake for each in verdict.findings if each.mistake]
     yield from _beside(verdict.beside, with_why=not mistakes)
-    yield from _not_called(verdict)
+    yield from not_called(verdict)
     mistakes += [each.mistake for each in verdict.beside if each.mistake]
-    flag = "hint=" if NOT_CONTAINED in verdict.record.notes else "--hint "
-    yield from _hints(mistakes, hint, flag)
+    here = NOT_CONTAINED in verdict.record.notes
+    yield from _hints(mistakes, hint, "hint=" if here else "--hint ")
+    if here:
+        return
+    if verdict.failing and not mistakes:
+        yield SHOW
+    if verdict.record.printed:
+        count = len(verdict.record.printed.splitlines())
+        lines = Words("1 line" if count == 1 else f"{count} lines", f"{count} 行")
+        yield Words(PRINTED.en.format(lines=lines.en), PRINTED.ja.format(lines=lines.ja))
 
 
 def _found(findings: Sequence[Finding]) -> Iterator[Words]:
@@ -94,8 +102,13 @@ def _found(findings: Sequence[Finding]) -> Iterator[Words]:
     if len(named) > 1:
         yield BOTH.about(count=len(named))
     for index, each in enumerate(findings):
-        bullet = Words("- ", "- ")
-        yield _led(bullet if len(named) > 1 or index else FOUND, each.says)
+        if len(named) > 1 and each.mistake:
+            lead = _number(named.index(each))
+        elif each.variant and index:
+            lead = BESIDE
+        else:
+            lead = Words("- ", "- ") if index else FOUND
+        yield _led(lead, each.says)
         if each.evidence and len(named) < 2:
             yield _led(EVIDENCE, each.evidence)
     if len(named) == 1 and named[0].mistake:
@@ -103,37 +116,37 @@ def _found(findings: Sequence[Finding]) -> Iterator[Words]:
 
 
 def _together(changes: Sequence[Change]) -> Words:
-    says = [each.found if isinstance(each, Mistake) else each.says for each in changes]
+    mistakes_first = sorted(changes, key=lambda each: not isinstance(each, Mistake))
+    says = [each.found if isinstance(each, Mistake) else each.says for each in mistakes_first]
     return Words(
         "- " + "; and ".join(s.en for s in says), "- " + "、かつ ".join(s.ja for s in says)
     )
 
 
+def _number(place: int) -> Words:
+    return Words(f"{place + 1}. ", f"{place + 1}. ")
+
+
 def _beside(findings: Sequence[Finding], *, with_why: bool) -> Iterator[Words]:
+    named = [each for each in findings if each.mistake]
     for each in findings:
-        yield _led(BESIDE, each.says)
+        number = _number(named.index(each)) if len(named) > 1 and each.mistake else Words("", "")
+        yield _led(BESIDE, _led(number, each.says))
         if each.evidence:
             yield _led(EVIDENCE, each.evidence)
         if each.mistake and with_why:
             yield _led(WHY, each.mistake.why)
 
 
-def _not_called(verdict: Verdict) -> Iterator[Words]:
-    outcomes = verdict.record.outcomes
-    main = [each.name for each in verdict.exercise.probes() if each.role == "main"]
-    count = sum(outcomes[name].skipped for name in main if name in outcomes)
-    if count and verdict.kind != "failed":
-        yield NOT_CALLED.about(inputs=count)
-
-
 def _hints(mistakes: Sequence[Mistake], hint: int, flag: str) -> Iterator[Words]:
-    for mistake in mistakes[:2]:
+    for place, mistake in enumerate(mistakes[:2]):
+        number = _number(place) if len(mistakes) > 1 else Words("", "")
         if hint >= 1:
-            yield _led(ASK, mistake.ask)
+            yield _led(number, _led(ASK, mistake.ask))
         if hint >= 2:
-            yield _led(FIX, mistake.fix)
+            yield _led(number, _led(FIX, mistake.fix))
         if hint >= 3:
-            yield _led(CODE, Words(mistake.code, mistake.code))
+            yield _led(number, _led(CODE, Words(mistake.code, mistake.code)))
     if mistakes and hint < 3:
         yield MORE.about(flag=flag, next=hint + 1)
 

@@ -32,6 +32,10 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 class SkippedError(Exception):
     """The answer has no parameter for something that this probe needs."""
 
+    def __init__(self, parameter: str | None = None):
+        super().__init__(parameter)
+        self.parameter = parameter
+
 
 @dataclass(frozen=True)
 class Binding:

@@ -46,8 +46,8 @@ class Caller:
             try:
                 with limit(seconds), self.allowance.kept():
                     value = self.answer.call(probe, arguments)
-            except SkippedError:
-                return Outcome(skipped=True)
+            except SkippedError as error:
+                return Outcome(skipped=True, lacks=error.parameter)
             except BaseException as error:
                 self._pass_on(error)
                 return Outcome(

@@ -112,7 +112,7 @@ class ModuleAnswer:
             try:
                 module = self._filled({**self.defaults, **probe.arguments})
             except DoesNotFitError as reason:
-                raise SkippedError(probe.name) from reason
+                raise SkippedError from reason
             self.made[probe.name] = image(probe.arguments), module
         given = {name: value for name, value in arguments.items() if self._is_given(name)}
         with torch.no_grad():
