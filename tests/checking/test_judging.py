@@ -84,6 +84,30 @@ def test_an_argument_that_is_never_used_is_told():
     assert "W_K" in text_of(verdict_of(forgets_keys, ATTENTION))
 
 
+def test_it_is_told_on_which_inputs_an_unknown_mistake_shows():
+    def odd_where_all_is_seen(X, W_Q, W_K, W_V, masked=True):
+        right = ATTENTION.version()(X, W_Q, W_K, W_V, masked)
+        return right if masked else np.tanh(right)
+
+    text = text_of(verdict_of(odd_where_all_is_seen, ATTENTION))
+    assert "right on the others; differs on those with masked=False." in text
+
+    def odd_for_nine(X, W_Q, W_K, W_V, masked=True):
+        right = ATTENTION.version()(X, W_Q, W_K, W_V, masked)
+        return np.tanh(right) if len(X) == 9 else right
+
+    text = text_of(verdict_of(odd_for_nine, ATTENTION))
+    assert "right on the others; differs on “9 tokens”." in text
+
+
+def test_a_flag_without_effect_is_told():
+    def odd(X, W_Q, W_K, W_V, masked=True):
+        return np.tanh(ATTENTION.version()(X, W_Q, W_K, W_V))
+
+    text = text_of(verdict_of(odd, ATTENTION))
+    assert "with another value for masked your output stays as it was" in text
+
+
 def test_dropout_left_on_is_told_by_two_calls_that_differ():
     def with_dropout(X, W_Q, W_K, W_V, masked=True):
         right = ATTENTION.version()(X, W_Q, W_K, W_V, masked)

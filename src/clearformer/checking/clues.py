@@ -10,6 +10,7 @@ from clearformer.checking.exercise import Case, Exercise
 from clearformer.checking.probe import Probe
 from clearformer.checking.running.probes import CHANGED
 from clearformer.checking.verdict import Finding
+from clearformer.checking.which_inputs import which_inputs
 from clearformer.checking.words import Words
 
 UNKNOWN = Words(
@@ -27,6 +28,7 @@ def clues(
 ) -> list[Finding]:
     """The exercise's own observations, then those that hold for any arrays; at most four."""
     said = [_own(look, cases) for look in (each.look for each in exercise.clues)]
+    said += [which_inputs(exercise, probes, cases, tolerance)]
     said += [_unused(exercise, probes, cases, tolerance)]
     case = smallest(probes, cases, tolerance)
     if case:
@@ -67,8 +69,8 @@ def _unused(
         return None
     names = ", ".join(unused)
     return Words(
-        f"with other numbers in {names} your output stays as it was.",
-        f"{names} に別の数を入れても、出力が変わりません。",
+        f"with another value for {names} your output stays as it was.",
+        f"{names} に別の値を入れても、出力が変わりません。",
     )
 
 

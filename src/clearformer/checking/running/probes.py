@@ -1,8 +1,9 @@
 """Every probe of an exercise exactly as an answer of some style is called with it.
 
 To those of the exercise come some made from its first main probe: hard ones (float32, not
-contiguous, batched) and, to see what an answer listens to, one per array with only that array
-changed. The same style always gives the same numbers, so that judging can compute what is right.
+contiguous, batched) and, to see what an answer listens to, one per array,
+number or flag with only that changed. The same style always gives the same numbers, so that judging
+can compute what is right.
 """
 
 from dataclasses import replace
@@ -78,7 +79,19 @@ def _made(exercise: Exercise, base: Probe, style: Style) -> list[Probe]:
     for seed, name in enumerate(_floats(base)):
         changed = {**base.arguments, name: _other(base.arguments[name], seed)}
         made.append(Probe(CHANGED + name, changed, "clue"))
+    defaults = {each.name: each.default for each in exercise.parameters}
+    for name, default in defaults.items():
+        other = _another(base.arguments.get(name, default))
+        if other is not None:
+            made.append(Probe(CHANGED + name, {**base.arguments, name: other}, "clue"))
     return made
+
+
+def _another(value: Any) -> bool | float | None:
+    """Another value for a flag or a number; None for anything else, and for sizes and counts."""
+    if isinstance(value, bool):
+        return not value
+    return 0.7 * value if isinstance(value, float) and value else None
 
 
 def _floats(probe: Probe) -> list[str]:
