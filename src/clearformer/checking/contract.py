@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from clearformer.checking.differences import counted
 from clearformer.checking.exercise import Exercise
 from clearformer.checking.probe import Probe
 from clearformer.checking.record import Failure, Outcome, Raised, Record
@@ -70,7 +71,7 @@ def stops(record: Record, probes: Sequence[Probe]) -> list[Finding]:
     count, inputs = len(raised), len(called)
     says = Words(
         f"on {count} of {inputs} inputs it stops: {what.en}",
-        f"{inputs} 個の入力のうち {count} 個で止まります: {what.ja}",
+        f"{counted(count, inputs)}止まります: {what.ja}",
     )
     return [Finding(says, evidence=place(raised[0]))]
 

@@ -37,8 +37,13 @@ def headline(
     count = len(wrong) + lost
     return Words(
         f"{what.en} on {count} of {len(called)} inputs",
-        f"{len(called)} 個の入力のうち {count} 個で{what.ja}",
+        f"{counted(count, len(called))}{what.ja}",
     )
+
+
+def counted(some: int, inputs: int) -> str:
+    """On how many of the inputs, as Japanese begins a sentence."""
+    return f"{inputs} 個の入力" + ("すべてで" if some == inputs else f"のうち {some} 個で")
 
 
 def smallest(

@@ -18,5 +18,5 @@ def evidence_of(mistake: Mistake, cases: Mapping[str, Case], inputs: int) -> Wor
     return Words(
         "the right solution with only this changed gives the same numbers as yours, on all "
         f"{inputs} inputs.",
-        f"正解をそこだけ変えると、{inputs} 個の入力すべてであなたの数と一致します。",
+        f"正しい解答のその 1 か所だけを変えると、{inputs} 個の入力すべてであなたの結果と一致します。",
     )

@@ -7,7 +7,7 @@ from clearformer.checking.agreement import ROUNDED, TOLERANCES, Tolerance, toler
 from clearformer.checking.beside import beside
 from clearformer.checking.clues import clues
 from clearformer.checking.contract import broken_contract, could_not_run, stops
-from clearformer.checking.differences import headline, smallest
+from clearformer.checking.differences import counted, headline, smallest
 from clearformer.checking.evidence import evidence_of
 from clearformer.checking.exercise import Case, Change, Exercise, Mistake, Variant
 from clearformer.checking.forms import in_one_form
@@ -121,9 +121,7 @@ def _good(
     said = beside(record, versions, probes, changes, tolerance, stress=True)
     main = _main(probes)
     judged = sum(not record.outcomes[each.name].skipped for each in main)
-    equal = Words(
-        f"{judged} of {len(main)} inputs equal", f"{len(main)} 個の入力のうち {judged} 個で一致"
-    )
+    equal = Words(f"{judged} of {len(main)} inputs equal", f"{counted(judged, len(main))}一致")
     findings = [Finding(variant.says, variant.key, variant=variant)] if variant else []
     return Verdict(
         versions.exercise,

@@ -235,8 +235,8 @@ class Session:
                 text = sample(model)
             except NotFiniteError as fault:
                 raise NotFiniteError(
-                    f"after step {step} no sample could be written ({fault}): the first that is not "
-                    f"finite is logits; the last save is kept; {self._advice()}"
+                    f"after step {step} no sample could be written ({fault}): the first that is "
+                    f"not finite is logits; the last save is kept; {self._advice()}"
                 ) from None
             self.folder.add_sample(step, text)
             self.reporter.sampled(step, text)

@@ -82,7 +82,7 @@ def _last(cases: Mapping[str, Case]) -> Words | None:
 
 BEGIN = Words(
     "print steps 0 to 3: does each move the weights, and more than the one before?",
-    "ステップ 0〜3 を表示すると、どれも 0 より大きく、前より大きいですか。",
+    "ステップ 0〜3 の学習率は、どれも 0 より大きく、前より大きいですか。",
 )
 COUNT = Words(
     "step counts from 0: use (step + 1) / (warmup + 1).",

@@ -265,7 +265,7 @@ EXERCISE = Exercise(
             ),
             Words(
                 "the caller would take the cell for the state, and the state for the cell.",
-                "呼び出し側がセルを状態と、状態をセルと取り違えます。",
+                "呼び出し側がセルと状態を取り違えます。",
             ),
             Words("which of the two comes first?", "2 つのうち先に返すのはどちらですか。"),
             Words("return the state, then the cell.", "状態、セルの順に返してください。"),

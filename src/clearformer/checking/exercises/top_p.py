@@ -183,7 +183,7 @@ EXERCISE = Exercise(
             _below,
             Words(
                 "only sums below p count: the token that reaches p is dropped, and may leave none",
-                "合計が p 未満の語だけを残しており、p に達する語が落ちます (何も残らないことも)",
+                "合計が p 未満のものだけを残し、p に達するトークンを落としています (全部のことも)",
             ),
         ),
         _kept(
@@ -191,7 +191,7 @@ EXERCISE = Exercise(
             _below_or_one,
             Words(
                 "only sums below p count: the token that reaches p is dropped",
-                "合計が p 未満の語だけを残しており、p に達する語が落ちます",
+                "合計が p 未満のものだけを残し、p に達するトークンを落としています",
             ),
         ),
         _kept(

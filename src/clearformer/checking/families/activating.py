@@ -143,7 +143,8 @@ def _bracket(step: Step, en: str, ja: str) -> Mistake:
         ),
         fix=Words(
             "set the brackets as in 0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))), or take erf.",
-            "0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))) のとおりに括るか、erf を使ってください。",
+            "0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))) のとおりに括弧を付けるか、"
+            "erf を使ってください。",
         ),
     )
     return replace(slip, code="0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))")

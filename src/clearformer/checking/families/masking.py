@@ -261,7 +261,7 @@ def _flag(key: str, step: Step, found: Words) -> Mistake:
         found,
         Words(
             "an encoder needs to see all of a sentence; a decoder must not.",
-            "エンコーダーは文全体を見る必要があり、デコーダーは見てはいけません。",
+            "エンコーダは文全体を見る必要があり、デコーダは未来を見てはいけません。",
         ),
         Words(
             "what does your function do with masked=False, and with masked=True?",
