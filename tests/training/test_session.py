@@ -523,5 +523,7 @@ def test_a_sample_that_cannot_be_drawn_says_what_to_do(tmp_path, thorough):
     def sample(model):
         raise NotFiniteError("the largest of the logits must be a finite number; got nan")
 
-    with pytest.raises(NotFiniteError, match=r"no sample could be written .* not finite is logits;"):
+    with pytest.raises(
+        NotFiniteError, match=r"no sample could be written .* not finite is logits;"
+    ):
         session(tmp_path / "run", sample=sample).run()

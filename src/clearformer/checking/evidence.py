@@ -18,5 +18,6 @@ def evidence_of(mistake: Mistake, cases: Mapping[str, Case], inputs: int) -> Wor
     return Words(
         "the right solution with only this changed gives the same numbers as yours, on all "
         f"{inputs} inputs.",
-        f"正しい解答のその 1 か所だけを変えると、{inputs} 個の入力すべてであなたの結果と一致します。",
+        "正しい解答のその 1 か所だけを変えると、"
+        f"{inputs} 個の入力すべてであなたの結果と一致します。",
     )

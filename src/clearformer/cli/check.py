@@ -1,5 +1,7 @@
 """`clearformer check`: judges a learner's own step and names the mistake."""
 
+import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from shlex import quote
@@ -120,9 +122,11 @@ def judged(exercise: str, path: Path, options: dict[str, Any]) -> "Check":
 
 def show_verdict(found: "Check", show: bool) -> None:
     """Prints the verdict, and the smallest failing input if that is to be shown."""
-    from clearformer.checking.rendering import lines_of
+    from clearformer.checking.rendering import WIDTH, lines_of
 
-    show_lines(lines_of(found.judged, found.language, found.hint))
+    on_screen = sys.stdout is not None and sys.stdout.isatty()
+    width = min(WIDTH, shutil.get_terminal_size().columns) if on_screen else WIDTH
+    show_lines(lines_of(found.judged, found.language, found.hint, width))
     if show:
         for line in _shown(found):
             click.echo(printable(line))
