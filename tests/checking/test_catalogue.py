@@ -1,7 +1,10 @@
-"""Nothing that is known of learners' mistakes has been lost from the exercises."""
+"""Nothing that is known of learners' mistakes is lost; exercises are found by other names."""
+
+import pytest
 
 from clearformer.checking.beside import CHANGED
-from clearformer.checking.catalogue import every
+from clearformer.checking.catalogue import every, find
+from clearformer.errors import ConfigurationError
 
 KNOWN = """
 onehot-side onehot-offset embed-grad-overwrite embed-scale int-truncation pe-exponent-doubled
@@ -39,3 +42,22 @@ def test_every_known_mistake_belongs_to_an_exercise():
     for exercise in every():
         named |= {each.key for each in (*exercise.mistakes, *exercise.variants)}
     assert [key for key in KNOWN.split() if key not in named] == []
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("rope", "rotary_positions"),
+        ("attention", "self_attention"),
+        ("mha", "multi_head_attention"),
+        ("ce", "cross_entropy"),
+        ("pe", "positional_encoding"),
+        ("LSTM", "lstm_step"),
+        ("nucleus", "top_p"),
+        ("layernorm", "layer_norm"),
+        ("sofmax", "softmax"),
+    ],
+)
+def test_an_exercise_is_offered_for_another_name_of_it(word, meant):
+    with pytest.raises(ConfigurationError, match=f"did you mean .*{meant}"):
+        find(word)

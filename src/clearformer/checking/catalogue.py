@@ -1,12 +1,12 @@
 """Which exercises there are, in the order in which a Transformer is built; and finding one."""
 
 import sys
-from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from clearformer.checking.exercise import Exercise
+from clearformer.checking.nearest import nearest
 from clearformer.errors import ConfigurationError
 
 NAMES = (
@@ -78,7 +78,7 @@ def find(name_or_path: str) -> Exercise:
     if name_or_path.endswith(".py"):
         return _of_file(Path(name_or_path))
     if name_or_path not in NAMES:
-        near = get_close_matches(name_or_path, NAMES, 3, 0.4)
+        near = nearest(name_or_path, NAMES, lambda: {each.name: each.title.en for each in every()})
         hint = f"did you mean {' or '.join(near)}?" if near else "see clearformer check --list"
         raise ConfigurationError(f"there is no exercise {name_or_path!r:.60}; {hint}")
     exercise: Exercise = import_module(f"{__package__}.exercises.{name_or_path}").EXERCISE
