@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+from clearformer.engines.choose import INSTALL
+from cli.conftest import ENVIRONMENT
 from cli.documents import only_document
 
 RIGHT = """
@@ -142,6 +144,18 @@ def test_watching_judges_again_when_the_file_changes(answer, tmp_path):
         finally:
             process.terminate()
             process.wait()
+
+
+def test_a_module_without_pytorch_is_told_what_to_install(process, answer, tmp_path):
+    none = tmp_path / "without" / "torch"
+    none.mkdir(parents=True)
+    says = "raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')"
+    (none / "__init__.py").write_text(says, "utf-8")
+    path = answer("import torch\nclass SelfAttention(torch.nn.Module):\n    pass\n")
+    paths = os.pathsep.join([str(none.parent), ENVIRONMENT["PYTHONPATH"]])
+    shown = process("check", "self_attention", path, "--json", PYTHONPATH=paths)
+    assert shown.status == 2
+    assert only_document(shown.out)["findings"][0]["message"].endswith(INSTALL)
 
 
 TEACHERS = """

@@ -25,6 +25,9 @@ LONGEST_IMPORT = 10.0
 WORK = 0.5
 """Seconds of running from which the file is said to do work when it is imported."""
 
+INSTALL = 'pip install ".[torch]" in the clone'
+"""What brings PyTorch, as other commands say it."""
+
 _WORKING = (ast.For, ast.While, ast.With, ast.Expr)
 
 
@@ -96,6 +99,9 @@ def _not_imported(error: BaseException, home: Home) -> Failure:
         kind = "import"
         english = "{what}" + (" (line {line})" if what.line else "")
         japanese = "{what}" + (" ({line} 行目)" if what.line else "")
+        if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+            english += f"; PyTorch is not installed: {INSTALL}"
+            japanese += f"。PyTorch がありません: {INSTALL}"
     return failure(
         kind,
         english,

@@ -30,6 +30,7 @@ TAIL = 8000
 
 _ROOT = Path(__file__).parents[3]
 _MODULE = "clearformer.checking.running.child"
+_WITH_TORCH = "child.load_torch(); "
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -45,7 +46,7 @@ class Process:
 
     def __init__(self, *, torch: bool = False):
         load = f"import sys; sys.path.append({str(_ROOT)!r}); "
-        load += f"import {_MODULE} as child; " + ("import torch; " if torch else "")
+        load += f"import {_MODULE} as child; " + (_WITH_TORCH if torch else "")
         self.popen = subprocess.Popen(
             [sys.executable, "-P", "-c", f"{load}child.main()"],
             stdin=subprocess.PIPE,
