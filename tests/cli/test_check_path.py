@@ -102,6 +102,14 @@ def test_an_answer_is_judged_again_when_one_that_it_imports_changes(folder):
     assert path.Judged.of(folder).right() == []
 
 
+def test_a_missing_answer_that_another_imports_is_written_again(command, folder):
+    folder.mkdir()
+    (folder / "embedding.py").write_text("from one_hot import one_hot\n" + EMBEDDING, "utf-8")
+    shown = command("check", "--path", folder)
+    assert shown.status == 2
+    assert "0 of 2 right. Next: one_hot" in shown.out
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"one_hot": 3}'])
 def test_a_record_that_cannot_be_read_counts_nothing(folder, text):
     folder.mkdir()

@@ -29,7 +29,7 @@ def walk(folder: Path, show: bool, options: dict[str, Any], as_json: bool) -> in
 
     Where all are there, all are judged. Returns the exit status.
     """
-    from clearformer.checking.path import PATH, Judged, answer_in, there, waiting
+    from clearformer.checking.path import PATH, Judged, answer_in, waiting
 
     if folder.is_file():
         raise click.UsageError(
@@ -45,8 +45,7 @@ def walk(folder: Path, show: bool, options: dict[str, Any], as_json: bool) -> in
         if not found.is_right:
             break
     right = tuple(kept.right())
-    missing = next((name for name in PATH if name not in there(folder)), None)
-    goes_on = missing if found is None or found.is_right else None
+    goes_on = _next(folder, found)
     if goes_on:
         _begin(folder, goes_on, len(right), options["language"], as_json)
     elif right == PATH and not as_json:
@@ -54,6 +53,18 @@ def walk(folder: Path, show: bool, options: dict[str, Any], as_json: bool) -> in
     if as_json:
         show_json(_document(folder, right, found, goes_on))
     return found.judged.status if found else 0
+
+
+def _next(folder: Path, found: "Check | None") -> str | None:
+    """The first exercise whose file is missing, where all is right or what is not imports it."""
+    from clearformer.checking.path import PATH, there
+
+    missing = next((name for name in PATH if name not in there(folder)), None)
+    if missing is None or found is None or found.is_right:
+        return missing
+    failure = found.judged.record.failure
+    lacks_it = failure is not None and f"No module named '{missing}'" in failure.message.en
+    return missing if lacks_it else None
 
 
 def _begin(folder: Path, name: str, done: int, language: str, silent: bool) -> None:
