@@ -187,6 +187,13 @@ def test_a_pupil_is_not_blamed_for_an_exercise_that_fails_itself(command, answer
     line = command("check", broken, pupil).refusal()
     assert "exercise twice fails itself: on '4 rows'" in line
     assert "NameError" in line and "line 8" in line
+    inputs = answer(TEACHERS.replace("normal(1, 4, 3)", "normal(1, none)"), "inputs.py")
+    assert "fails itself: its inputs cannot be made: NameError" in (
+        command("check", inputs, pupil).refusal()
+    )
+    slip = answer(TEACHERS.replace("lambda x: x}", "lambda x: none}"), "slip.py")
+    line = command("check", slip, answer("def twice(x):\n    return x\n", "wrong.py")).refusal()
+    assert "exercise twice fails itself: once on '4 rows': NameError" in line
     other = answer(TEACHERS.replace('"once", {"doubled"', '"once", {"double"'), "other.py")
     assert "'double', which twice does not have; did you mean doubled?" in (
         command("check", other, pupil).refusal()

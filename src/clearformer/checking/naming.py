@@ -19,6 +19,7 @@ from clearformer.checking.probe import Probe
 from clearformer.checking.record import Library, Outcome
 from clearformer.checking.running.arrays import each_array, single
 from clearformer.checking.running.flatten import flatten
+from clearformer.errors import ConfigurationError
 
 Known = TypeVar("Known", Mistake, Variant)
 
@@ -105,6 +106,12 @@ class Versions:
             return flatten(value, self.exercise.returns)[0]
         except (ValueError, IndexError, TypeError, ArithmeticError, KeyError, AttributeError):
             return None  # a mistake that crashes on this probe, as the learner's may
+        except (NameError, ImportError, AssertionError, NotImplementedError) as error:
+            which = " and ".join(change.key for change in changes) or "its right way"
+            raise ConfigurationError(
+                f"the exercise {self.exercise.name} fails itself: {which} on {probe.name!r}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
 
 
 def _has_numbers(result: Arrays) -> bool:
