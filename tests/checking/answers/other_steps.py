@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import torch
+import torch._dynamo  # the first step of an optimizer imports it, which takes seconds
 from torch import nn
 from torch.nn import functional as F
 
