@@ -21,8 +21,8 @@ MAY_KNOW = {
     "training": {"engines", "errors", "models", "ops", "tensor", "text"},
     "tasks": {"errors", "tensor"},
     "comparison": {
-        "engines", "errors", "generation", "models", "ops", "runs", "tasks", "tensor", "text",
-        "training", "version",
+        "engines", "errors", "explanation", "generation", "models", "ops", "runs", "tasks",
+        "tensor", "text", "training", "version",
     },
     "corpora": {"engines", "errors", "text", "training"},
     "runs": {
