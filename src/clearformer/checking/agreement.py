@@ -24,7 +24,6 @@ TOLERANCES = {
     "float64": Tolerance(1e-6, 1e-8),  # room for a 1e-9 that keeps a logarithm from zero
     "float32": Tolerance(2e-5, 2e-6),
     "float16": Tolerance(1e-2, 1e-3),
-    "bfloat16": Tolerance(3e-2, 1e-2),
 }
 """By the numbers that an answer computes with; whole numbers are compared as float64."""
 
