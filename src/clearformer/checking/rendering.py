@@ -11,7 +11,7 @@ from clearformer.checking.not_judged import not_called
 from clearformer.checking.running.here import NOT_CONTAINED
 from clearformer.checking.verdict import Finding, Verdict
 from clearformer.checking.words import Words
-from clearformer.explanation.lines import Line, Segment, plain, wrapped
+from clearformer.explanation.lines import Line, Segment, Style, plain, wrapped
 
 MOST_LINES = 12
 WIDTH = 88
@@ -59,11 +59,12 @@ def lines_of(
         hint: 0 none, 1 a question, 2 the way out in words, 3 the line of code as well.
         width: columns of a line.
     """
-    style = "strong" if verdict.status else "shape"
+    style: Style = "strong" if verdict.status else "shape"
+    label = LABELS["unwritten" if verdict.unwritten else verdict.kind]
     head: Line = (
         Segment(verdict.exercise.name, "title"),
         Segment("   "),
-        Segment(LABELS["unwritten" if verdict.unwritten else verdict.kind].to(language), style),  # type: ignore[arg-type]
+        Segment(label.to(language), style),
         Segment(f"   {verdict.headline.to(language)}"),
     )
     said = [each.to(language) for each in _said(verdict, hint)]
