@@ -34,6 +34,17 @@ def linear(
     return engine_of(x, weight).linear(x, weight, bias)
 
 
+def linear_pair(
+    x: Float[Tensor, "*lead input"],
+    first: Float[Tensor, "input first_output"],
+    second: Float[Tensor, "input second_output"],
+    first_bias: Float[Tensor, " first_output"] | None = None,
+    second_bias: Float[Tensor, " second_output"] | None = None,
+) -> Float[Tensor, "*lead both_outputs"]:
+    """Two linear layers of the same x, their outputs side by side: x [W₁ | W₂] + [b₁ | b₂]."""
+    return engine_of(x, first, second).linear_pair(x, first, second, first_bias, second_bias)
+
+
 def matmul(
     left: Float[Tensor, "*left a b"], right: Float[Tensor, "*right b c"]
 ) -> Float[Tensor, "*both a c"]:
@@ -146,6 +157,14 @@ def split_heads(
 ) -> Float[Tensor, "*lead head seq width"]:
     """Cuts the last axis into `heads` pieces and moves the heads before the positions."""
     return engine_of(x).split_heads(x, heads)
+
+
+def part_heads(
+    x: Float[Tensor, "*lead head seq width"], count: int
+) -> tuple[Float[Tensor, "*lead first seq width"], Float[Tensor, "*lead rest seq width"]]:
+    """The first `count` heads, and the others."""
+    parts: tuple[Any, Any] = engine_of(x).part_heads(x, count)
+    return parts
 
 
 def merge_heads(x: Float[Tensor, "*lead head seq width"]) -> Float[Tensor, "*lead seq embed"]:

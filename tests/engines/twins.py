@@ -17,6 +17,10 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return functional.linear(x, weight.T, bias)
 
 
+def linear_pair(x, first, second, first_bias=None, second_bias=None):
+    return torch.cat((linear(x, first, first_bias), linear(x, second, second_bias)), -1)
+
+
 def matmul(left: Tensor, right: Tensor) -> Tensor:
     return left @ right
 
@@ -91,6 +95,10 @@ def rotate(x: Tensor, turn: Tensor) -> Tensor:
 
 def split_heads(x: Tensor, heads: int) -> Tensor:
     return x.unflatten(-1, (heads, -1)).transpose(-2, -3)
+
+
+def part_heads(x: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    return x[..., :count, :, :], x[..., count:, :, :]
 
 
 def merge_heads(x: Tensor) -> Tensor:

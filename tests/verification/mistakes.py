@@ -56,6 +56,12 @@ def _linear(engine: ModuleType) -> Wrong:
     return lambda x, weight, bias=None: right(x, weight)
 
 
+@mistake("linear_pair", "the second matrix stands first")
+def _linear_pair(engine: ModuleType) -> Wrong:
+    right = engine.linear_pair
+    return lambda x, first, second, one=None, other=None: right(x, second, first, other, one)
+
+
 @mistake("matmul", "products of 10 bits, as TF32")
 def _matmul(engine: ModuleType) -> Wrong:
     right = engine.matmul
@@ -268,6 +274,12 @@ def _rotate(engine: ModuleType) -> Wrong:
 @mistake("split_heads", "cuts without moving")
 def _split_heads(engine: ModuleType) -> Wrong:
     return lambda x, heads: x.reshape(*x.shape[:-2], heads, x.shape[-2], x.shape[-1] // heads)
+
+
+@mistake("part_heads", "counted from the last")
+def _part_heads(engine: ModuleType) -> Wrong:
+    right = engine.part_heads
+    return lambda x, count: right(x.flip(-3), count)
 
 
 @mistake("merge_heads", "joins without moving")

@@ -73,9 +73,11 @@ def kept_by_torch(configuration: "ModelConfiguration", precision: str, on_gpu: b
     attention = (3 if is_cast else 1) * narrow  # the norm's result, cast for each of three matrices
     attention += 4 * at_scores  # query, key, value, mixed
     # in float32 a processor's norm saves its result: where nothing turns it, that is the query
-    apart = c.query_key_norm and (on_gpu or is_cast or c.positions == "rotary")
+    apart = bool(c.query_key_norm) and (on_gpu or is_cast or c.positions == "rotary")
     if apart:
         attention += at_scores  # what the query's norm saves; of the key, see `keys`
+    # keys lie beside the queries, and stay with them after they were repeated for several heads
+    beside = c.key_value_heads not in (None, c.heads) and (on_gpu or not is_cast)
     if at_scores != narrow:
         attention += narrow  # mixed, made narrow again
     feed_forward = (2 if is_cast and gated else 1) * narrow
@@ -84,7 +86,7 @@ def kept_by_torch(configuration: "ModelConfiguration", precision: str, on_gpu: b
     return Kept(
         embed=2 * WIDE + attention + feed_forward + dropped,  # with the inputs of two norms
         hidden=(4 if gated else 2) * narrow,
-        keys=at_scores if apart else 0,
+        keys=at_scores * (apart + beside),
         head=WIDE * (3 if c.query_key_norm else 1),  # sums of softmax; sizes of query and key
         row=2 * statistics,
         ends=WIDE + narrow + (WIDE if c.dropout else 0),

@@ -6,7 +6,7 @@ import numpy as np
 
 from clearformer import ops
 from clearformer.models.cache import LayerCache
-from clearformer.models.linear import Linear, Unchanged
+from clearformer.models.linear import Linear, Unchanged, pair
 from clearformer.models.norms import UnitRMSNorm
 from clearformer.models.part import Part
 from clearformer.models.positions import RotaryPositions
@@ -47,12 +47,9 @@ class Attention(Part):
         `allowed` is True where there is something to look at: not where a row is filled up.
         """
         start = cache.length if cache else 0
-        query = ops.split_heads(self.query(x), self.heads)
-        key = ops.split_heads(self.key(x), self.key_value_heads)
-        value = ops.split_heads(self.value(x), self.key_value_heads)
-        query = tap("query", self.positions(self.norm(query), start))
-        key = tap("key", self.positions(self.norm(key), start))
-        value = tap("value", value)
+        query, key = self._queries_and_keys(x, start)
+        query, key = tap("query", query), tap("key", key)
+        value = tap("value", ops.split_heads(self.value(x), self.key_value_heads))
         if cache:
             key, value = cache.extend(key, value)
         if self.key_value_heads != self.heads:
@@ -68,6 +65,22 @@ class Attention(Part):
             self.scale,
         )
         return tap("output", self.output(ops.merge_heads(mixed)))
+
+    def _queries_and_keys(
+        self, x: Float[Tensor, "batch seq embed"], start: int
+    ) -> tuple[
+        Float[Tensor, "batch head seq width"], Float[Tensor, "batch key_value_head seq width"]
+    ]:
+        """Projected, cut into heads, normalised and turned.
+
+        Both at once where both are plain linear layers, which is half of the calls.
+        """
+        if type(self.query) is type(self.key) is Linear:
+            both = ops.split_heads(pair(self.query, self.key, x), self.heads + self.key_value_heads)
+            return ops.part_heads(self.positions(self.norm(both), start), self.heads)
+        query = ops.split_heads(self.query(x), self.heads)
+        key = ops.split_heads(self.key(x), self.key_value_heads)
+        return self.positions(self.norm(query), start), self.positions(self.norm(key), start)
 
     def _is_plainly_causal(self, start: int) -> bool:
         """Whether the plain causal rule holds: queries and keys begin at the same position."""

@@ -20,6 +20,13 @@ class Linear(Part):
         return ops.linear(x, self.weight, self.bias)
 
 
+def pair(
+    first: Linear, second: Linear, x: Float[Tensor, "*lead input"]
+) -> Float[Tensor, "*lead both_outputs"]:
+    """What two layers make of the same x, side by side."""
+    return ops.linear_pair(x, first.weight, second.weight, first.bias, second.bias)
+
+
 @dataclass(frozen=True)
 class Unchanged(Part):
     """Stands where a recipe has no layer: no norm, no projection, no turning."""

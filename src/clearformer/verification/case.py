@@ -36,7 +36,9 @@ class Case:
     incoming: float = 1.0
     """How large the gradient is that comes in from behind."""
     results: int = 1
-    """How many results the operation has; several are looked at as one (see `joined`)."""
+    """How many results the operation has; several are looked at as one."""
+    together: Callable[..., Any] = field(default_factory=lambda: joined, repr=False)
+    """Makes one tensor of them."""
 
     def __str__(self) -> str:
         return f"{self.operation}: {self.arguments}"
@@ -67,7 +69,7 @@ class Case:
         """`function` of the operands, by name, and the constants (the case's own unless given)."""
         operands = dict(zip(self.operands, tensors, strict=True))
         result = function(**operands, **(self.constants | constants))
-        return joined(*result) if self.results > 1 else result
+        return self.together(*result) if self.results > 1 else result
 
 
 def joined(outputs: Any, *states: Any) -> Any:
@@ -83,3 +85,19 @@ def joined(outputs: Any, *states: Any) -> Any:
         row = ops.reshape(state, (batch, 1, hidden))
         whole = whole + ops.matmul(places[:, place : place + 1], row)
     return whole
+
+
+def stacked(first: Any, rest: Any) -> Any:
+    """Two tensors of heads (… head seq width) as one, the heads again in a row.
+
+    As in `joined`, by products with zeros and ones.
+    """
+    count = first.shape[-3]
+    places = np.eye(count + rest.shape[-3], dtype=number_type(first))
+    before = ops.matmul(places[:, :count], _flat(first))
+    return before + ops.matmul(places[:, count:], _flat(rest))
+
+
+def _flat(heads: Any) -> Any:
+    *lead, count, seq, width = heads.shape
+    return ops.reshape(heads, (*lead, count, seq * width))

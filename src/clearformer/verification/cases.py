@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from clearformer.verification.case import Case
+from clearformer.verification.case import Case, Shape, stacked
 from clearformer.verification.recurrent_cases import small_recurrent_cases
 
 BENDS = ("squared_relu", "gelu", "silu", "tanh", "sigmoid")
@@ -40,6 +40,13 @@ def _products() -> Iterator[Case]:
         yield Case("linear", {"x": x, "weight": (3, 2)})
         yield Case("linear", {"x": x, "weight": (3, 2), "bias": (2,)})
     yield Case("linear", {"x": (1, 1), "weight": (1, 1), "bias": (1,)})
+    for x in ((4, 3), (2, 4, 3), (3,), (0, 3), (1, 3)):
+        matrices = {"first": (3, 2), "second": (3, 1)}
+        yield Case("linear_pair", {"x": x, **matrices})
+        yield Case("linear_pair", {"x": x, **matrices, "first_bias": (2,), "second_bias": (1,)})
+    many: dict[str, Shape] = {"x": (40, 3), "first": (3, 2), "second": (3, 4)}
+    for biases in ({}, {"second_bias": (4,)}, {"first_bias": (2,), "second_bias": (4,)}):
+        yield Case("linear_pair", many | biases)
     for left, right in (
         ((2, 3), (3, 4)),
         ((2, 2, 3), (2, 3, 4)),
@@ -146,6 +153,8 @@ def _shapes() -> Iterator[Case]:
         yield Case("merge_heads", {"x": split})
         yield Case("repeat_heads", {"x": split}, {"times": 2})
         yield Case("transpose", {"x": split})
+    for split, count in (((3, 2, 4), 1), ((2, 3, 2, 2), 2), ((2, 1, 1), 1), ((0, 2, 3, 1), 1)):
+        yield Case("part_heads", {"x": split}, {"count": count}, results=2, together=stacked)
     for before, after in (((2, 6), (3, 4)), ((2, 3, 2), (-1,)), ((1,), ()), ((0, 3), (3, 0, 2))):
         yield Case("reshape", {"x": before}, {"shape": after})
     yield Case("repeat_heads", {"x": (3, 1, 2)}, {"times": 1})

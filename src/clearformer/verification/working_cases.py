@@ -10,7 +10,7 @@ from math import sqrt
 
 import numpy as np
 
-from clearformer.verification.case import Case
+from clearformer.verification.case import Case, stacked
 from clearformer.verification.recurrent_cases import (
     extreme_recurrent_cases,
     working_recurrent_cases,
@@ -38,6 +38,8 @@ def _rows() -> Iterator[Case]:
     yield Case("multiply", {"a": x, "b": row})
     weight = {"x": x, "weight": (EMBED, HIDDEN), "bias": (HIDDEN,)}
     yield Case("linear", weight, sizes={"weight": 1 / sqrt(EMBED)})
+    pair = {"x": x, "first": (EMBED, EMBED), "second": (EMBED, EMBED // 2)}
+    yield Case("linear_pair", pair, sizes=dict.fromkeys(("first", "second"), 1 / sqrt(EMBED)))
     yield Case(
         "embed", {"table": (VOCABULARY, EMBED)}, {"ids": rng.integers(VOCABULARY, size=ROWS)}
     )
@@ -73,6 +75,7 @@ def _heads() -> Iterator[Case]:
     yield Case("rotate", {"x": SPLIT}, {"turn": np.exp(1j * angles)})
     for name in ("merge_heads", "transpose"):
         yield Case(name, {"x": SPLIT})
+    yield Case("part_heads", {"x": SPLIT}, {"count": 1}, results=2, together=stacked)
     yield Case("repeat_heads", {"x": (2, 2, 64, WIDTH)}, {"times": 2})
 
 

@@ -15,7 +15,7 @@ from clearformer.engines.numpy.decoding import decode
 from clearformer.engines.numpy.gru import gru
 from clearformer.engines.numpy.height import height_of
 from clearformer.engines.numpy.learner import Learner
-from clearformer.engines.numpy.linear import embed, linear, matmul
+from clearformer.engines.numpy.linear import embed, linear, linear_pair, matmul
 from clearformer.engines.numpy.loss import cross_entropy, logistic_loss
 from clearformer.engines.numpy.lstm import lstm
 from clearformer.engines.numpy.norms import layer_norm, rms_norm
@@ -23,6 +23,7 @@ from clearformer.engines.numpy.rnn import rnn
 from clearformer.engines.numpy.rotate import rotate
 from clearformer.engines.numpy.shapes import (
     merge_heads,
+    part_heads,
     repeat_heads,
     reshape,
     split_heads,
@@ -47,12 +48,14 @@ __all__ = [
     "height_of",
     "layer_norm",
     "linear",
+    "linear_pair",
     "logistic_loss",
     "lstm",
     "mask_scores",
     "matmul",
     "merge_heads",
     "multiply",
+    "part_heads",
     "repeat_heads",
     "reshape",
     "rms_norm",

@@ -28,6 +28,36 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     return record("linear", result.reshape(*rows.shape[:-1], matrix.shape[1]), inputs, gradient)
 
 
+def linear_pair(
+    x: Any, first: Any, second: Any, first_bias: Any = None, second_bias: Any = None
+) -> Any:
+    """y = x [W₁ | W₂] + [b₁ | b₂].  dL/dx = g₁ W₁ᵀ + g₂ W₂ᵀ with g = [g₁ | g₂]; else as `linear`.
+
+    Each product is made where its result belongs: nothing is put side by side.
+    """
+    rows, matrices = value_of(x), (value_of(first), value_of(second))
+    flat = rows.reshape(-1, matrices[0].shape[0])
+    cut = matrices[0].shape[1]
+    sides = slice(cut), slice(cut, cut + matrices[1].shape[1])
+    biases = (first_bias, second_bias)
+    result = np.empty((len(flat), sides[1].stop), np.result_type(flat, *matrices))
+    for side, matrix, bias in zip(sides, matrices, biases, strict=True):
+        np.matmul(flat, matrix, out=result[:, side])
+        if bias is not None:
+            result[:, side] += value_of(bias)
+    biased = [bias is not None for bias in biases]
+
+    def gradient(grad: np.ndarray) -> tuple[np.ndarray | None, ...]:
+        parts = [grad.reshape(-1, sides[1].stop)[:, side] for side in sides]
+        to_x = parts[0] @ matrices[0].T
+        to_x += parts[1] @ matrices[1].T
+        to_biases = (sum_of_rows(g) if b else None for g, b in zip(parts, biased, strict=True))
+        return to_x.reshape(rows.shape), *(flat.T @ part for part in parts), *to_biases
+
+    shape = (*rows.shape[:-1], sides[1].stop)
+    return record("linear_pair", result.reshape(shape), (x, first, second, *biases), gradient)
+
+
 def matmul(left: Any, right: Any) -> Any:
     """y = A B on the last two axes.  dL/dA = g Bᵀ,  dL/dB = Aᵀ g."""
     a, b = value_of(left), value_of(right)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.engines.bounds import check_reshape
-from clearformer.engines.tape import record, value_of
+from clearformer.engines.tape import record, record_several, value_of
 
 
 def split_heads(x: Any, heads: int) -> Any:
@@ -14,6 +14,24 @@ def split_heads(x: Any, heads: int) -> Any:
     *lead, seq, embed = data.shape
     split = data.reshape(*lead, seq, heads, embed // heads).swapaxes(-2, -3)
     return record("split_heads", split, (x,), lambda grad: (_merged(grad),))
+
+
+def part_heads(x: Any, count: int) -> tuple[Any, ...]:
+    """(…, head, seq, width) → the first `count` heads, and the others.
+
+    The gradients are put side by side again, 0 where nothing came back.
+    """
+    data = value_of(x)
+    sides = slice(count), slice(count, None)
+
+    def gradient(*grads: np.ndarray | None) -> tuple[np.ndarray]:
+        back = np.empty_like(data)
+        for side, grad in zip(sides, grads, strict=True):
+            back[..., side, :, :] = 0 if grad is None else grad
+        return (back,)
+
+    parts = [data[..., side, :, :] for side in sides]
+    return record_several("part_heads", parts, (x,), gradient)
 
 
 def merge_heads(x: Any) -> Any:

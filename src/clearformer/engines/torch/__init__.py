@@ -16,7 +16,7 @@ from clearformer.engines.torch.compiling import obstacle
 from clearformer.engines.torch.devices import device_of, is_here, memory_of, moved
 from clearformer.engines.torch.height import height_of
 from clearformer.engines.torch.learner import Learner
-from clearformer.engines.torch.linear import embed, linear, matmul
+from clearformer.engines.torch.linear import embed, linear, linear_pair, matmul
 from clearformer.engines.torch.loss import cross_entropy, logistic_loss
 from clearformer.engines.torch.norms import layer_norm, rms_norm
 from clearformer.engines.torch.recurrent import gru, lstm, rnn
@@ -24,6 +24,7 @@ from clearformer.engines.torch.rotate import rotate
 from clearformer.engines.torch.settling import settle
 from clearformer.engines.torch.shapes import (
     merge_heads,
+    part_heads,
     repeat_heads,
     reshape,
     split_heads,
@@ -48,6 +49,7 @@ __all__ = [
     "is_here",
     "layer_norm",
     "linear",
+    "linear_pair",
     "logistic_loss",
     "lstm",
     "mask_scores",
@@ -57,6 +59,7 @@ __all__ = [
     "moved",
     "multiply",
     "obstacle",
+    "part_heads",
     "repeat_heads",
     "reshape",
     "rms_norm",

@@ -11,6 +11,12 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
     return x.reshape(*lead, seq, heads, embed // heads).transpose(-2, -3)
 
 
+def part_heads(x: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """(…, head, seq, width) → the first `count` heads, and the others."""
+    first, rest = x.split([count, x.shape[-3] - count], -3)
+    return first, rest
+
+
 def merge_heads(x: Tensor) -> Tensor:
     """(…, head, seq, width) → (…, seq, heads·width), the heads side by side."""
     return x.transpose(-2, -3).flatten(-2)
