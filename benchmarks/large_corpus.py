@@ -29,12 +29,12 @@ from typing import Any
 import numpy as np
 
 import clearformer as cf
+from clearformer.benchmarking.start import environment
 from clearformer.corpora.prepare import prepare
 from clearformer.corpora.sizes import Sizes
 from clearformer.errors import Interrupted
 from clearformer.training.events import Reporter, Step
 from report import Report
-from start import environment
 
 KINDS: dict[str, tuple[str, ...]] = {
     "characters": (),

@@ -10,85 +10,20 @@ is reported as failed and not timed.
 
 import argparse
 import os
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import clearformer as cf
+from clearformer.benchmarking.start import starts
 from clearformer.engines.threads import suitable_workers
 from clearformer.training.events import Reporter, Step
 from clearformer.training.options import TrainingOptions
-from interleave import take_turns
-from report import Figures, Report
-
-COMMANDS: Mapping[str, tuple[str, ...]] = {
-    "python": ("-c", "pass"),
-    "import numpy": ("-c", "import numpy"),
-    "import numpy, clearformer": ("-c", "import numpy, clearformer"),
-    "… and look up cf.train": ("-c", "import numpy, clearformer as cf; cf.train"),
-    "clearformer --help": ("-m", "clearformer", "--help"),
-    "clearformer explain": ("-m", "clearformer", "explain", "I like small models"),
-}
+from report import Report, progress, show
 
 MARKS = (200, 500, 1000, 1500, 2000)
 """Updates after which memory is read."""
-
-
-def environment() -> dict[str, str]:
-    """That of this process, in which the children find the same clearformer."""
-    package = str(Path(cf.__file__).parent.parent)
-    paths = [package, os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONUTF8": "1"}
-
-
-def failure(arguments: Sequence[str], env: Mapping[str, str]) -> str | None:
-    """Why a command cannot be timed, if it cannot."""
-    done = subprocess.run(
-        [sys.executable, *arguments], env=env, capture_output=True, text=True, check=False
-    )
-    if done.returncode == 0:
-        return None
-    last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-    return f"failed with exit status {done.returncode}: {last}"
-
-
-def process(arguments: Sequence[str], env: Mapping[str, str]) -> Callable[[], float]:
-    """Takes the milliseconds of a fresh process."""
-
-    def take() -> float:
-        begun = time.perf_counter()
-        subprocess.run(
-            [sys.executable, *arguments],
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            check=True,
-        )
-        return 1e3 * (time.perf_counter() - begun)
-
-    return take
-
-
-def starts(turns: int) -> Report:
-    """The time of each command that works."""
-    report = Report("start", {"turns": turns}, "milliseconds of a fresh process", compares=False)
-    report.look_around()
-    env = environment()
-    takers = {}
-    for name, arguments in COMMANDS.items():
-        fault = failure(arguments, env)
-        if fault:
-            report.note(f"{name}: {fault}")
-        else:
-            takers[name] = process(arguments, env)
-    report.take(take_turns(turns, takers))
-    numpy, both = (report.sides[name].samples for name in list(COMMANDS)[1:3])
-    added = tuple(b - a for a, b in zip(numpy, both, strict=True))
-    report.sides["import clearformer adds"] = Figures(added)
-    return report
 
 
 class MemoryReader(Reporter):
@@ -102,7 +37,7 @@ class MemoryReader(Reporter):
         """At a mark, and at the end."""
         if step.step in MARKS or step.step == self._steps:
             self.held[step.step] = resident()
-            self._report.progress(f"step {step.step:,}: {self.held[step.step]:.1f} MB")
+            progress(f"step {step.step:,}: {self.held[step.step]:.1f} MB")
 
 
 def resident() -> float:
@@ -148,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     given = parser.parse_args(arguments)
     report = memory(given.steps) if given.memory else starts(given.turns)
-    report.show(given.json)
+    show(report, given.json)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,9 @@ MAY_KNOW = {
         "corpora", "engines", "errors", "models", "ops", "runs", "tensor", "text", "training",
     },
     "checking": {"errors", "explanation", "tensor", "version"},
+    "benchmarking": {
+        "engines", "errors", "generation", "models", "ops", "runs", "text", "training", "version",
+    },
 }  # fmt: skip
 """`runs` and `explanation` know each other, inside functions: `run.explain`, `explain(run=…)`."""
 
@@ -49,6 +52,7 @@ OF_ENGINES = {
     "words": {"choose", "dispatch", "execution", "tape", "threads"},
     "comparison": {"choose", "dispatch", "execution", "ranks", "tape", "threads"},
     "runs": {"choose", "execution", "ranks", "threads"},
+    "benchmarking": {"choose", "execution", "memory", "threads"},
 }
 """What the parts above use of `engines`: none of it is an engine."""
 

@@ -8,11 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from clearformer.benchmarking import interleave, start
+from clearformer.benchmarking.report import Report
+from clearformer.benchmarking.training_step import training_loop
 from clearformer.engines.numpy import Learner
 from clearformer.generation.generate import generate
 from clearformer.generation.sampling import Sampling
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration
+from clearformer.models.products import product_shapes
 from clearformer.training.next_token import next_token_loss
 from clearformer.training.options import TrainingOptions
 
@@ -44,7 +48,7 @@ def torch():
 
 @pytest.fixture
 def peer(torch, benchmark):
-    return benchmark("peer_torch")
+    return benchmark("clearformer.benchmarking.peer_torch")
 
 
 def configuration(recipe: str = "modern", **dials) -> ModelConfiguration:
@@ -109,13 +113,13 @@ def test_the_peer_has_the_same_loss_and_gradients(peer, torch, recipe, dtype, rn
 
 
 @both_recipes
-def test_the_peer_takes_the_same_training_steps(peer, torch, benchmark, recipe, rng):
+def test_the_peer_takes_the_same_training_steps(peer, torch, recipe, rng):
     model, twin = twins(peer, torch, recipe, "float64", rng)
     # a norm that is reached, so that clipping takes part
     options = TrainingOptions(steps=9, batch=4, warm_up=0.0, decay_from=1.0, clip=0.5, workers=2)
     ids = rng.integers(11, size=500)
-    loop = benchmark("training_step").training_loop(model, ids, configuration(recipe), options)
-    drawn = benchmark("training_step").training_loop(model, ids, configuration(recipe), options)
+    loop = training_loop(model, ids, configuration(recipe), options)
+    drawn = training_loop(model, ids, configuration(recipe), options)
     optimizer = peer.adamw(twin, options.learning_rate)
     norms = []
     for _ in range(3):
@@ -155,22 +159,21 @@ def test_the_peer_refuses_weights_that_it_has_no_place_for(peer, rng):
 
 
 @both_recipes
-def test_the_products_use_every_matrix_once_forwards_and_twice_backwards(benchmark, recipe):
+def test_the_products_use_every_matrix_once_forwards_and_twice_backwards(recipe):
     made = configuration(recipe)
     matrices = Counter(
         tuple(weight.shape)
         for name, weight in build_decoder(made, None).parameters().items()
         if weight.ndim > 1 and name != "embedding.table"
     )
-    shapes = list(benchmark("training_step").product_shapes(made, batch=3))
+    shapes = list(product_shapes(made, batch=3))
     forwards = [shape for shape in shapes[::3] if shape[0] == 1]
     assert Counter((inner, columns) for _, _, inner, columns in forwards) == matrices
     work = [many * rows * inner * columns for many, rows, inner, columns in shapes]
     assert work[::3] == work[1::3] == work[2::3]
 
 
-def test_sides_take_turns_and_the_first_turn_does_not_count(benchmark, monkeypatch):
-    interleave = benchmark("interleave")
+def test_sides_take_turns_and_the_first_turn_does_not_count(monkeypatch):
     monkeypatch.setattr(interleave, "REST", 0)
     order = []
 
@@ -182,8 +185,8 @@ def test_sides_take_turns_and_the_first_turn_does_not_count(benchmark, monkeypat
     assert taken == {"a": [3, 5], "b": [4, 6]}
 
 
-def test_a_ratio_compares_figures_of_the_same_turn(benchmark):
-    report = benchmark("report").Report("any", {}, "seconds")
+def test_a_ratio_compares_figures_of_the_same_turn():
+    report = Report("any", {}, "seconds")
     report.take({"ours": [1.0, 20.0, 3.0], "peer": [2.0, 40.0, 3.0]})
     assert report.ratios["ours / peer"].samples == (0.5, 0.5, 1.0)
     assert report.ratios["ours / peer"].median == 0.5
@@ -193,7 +196,7 @@ def test_a_ratio_compares_figures_of_the_same_turn(benchmark):
 
 @pytest.mark.parametrize("script", ["training_step", "generation_speed"])
 def test_without_pytorch_a_benchmark_says_so_and_goes_on(benchmark, monkeypatch, capsys, script):
-    monkeypatch.setattr(benchmark(script), "find_spec", lambda name: None)
+    monkeypatch.setattr(f"clearformer.benchmarking.{script}.find_spec", lambda name: None)
     short = {
         "training_step": ["--steps", "1"],
         "generation_speed": ["--repeats", "1", "--tokens", "2"],
@@ -205,8 +208,7 @@ def test_without_pytorch_a_benchmark_says_so_and_goes_on(benchmark, monkeypatch,
     assert not any("PyTorch" in name for name in document["ratios"])
 
 
-def test_a_command_that_fails_is_told_and_not_timed(benchmark):
-    start = benchmark("start")
+def test_a_command_that_fails_is_told_and_not_timed():
     env = start.environment()
     assert start.failure(("-c", "pass"), env) is None
     fault = start.failure(("-c", "import sys; sys.exit('no such thing')"), env)

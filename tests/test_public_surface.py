@@ -19,8 +19,11 @@ HEAVY = {
 }  # fmt: skip
 """Packages that no module of the library loads when it is imported."""
 
-LOADING = ("clearformer.cli", "clearformer.__main__", "clearformer.engines.torch")
-"""But for these: the command line may load what it shows things with, and an engine itself."""
+LOADING = (
+    "clearformer.cli", "clearformer.__main__", "clearformer.engines.torch",
+    "clearformer.benchmarking.peer_torch",
+)  # fmt: skip
+"""But for these: the command line loads what it shows with, an engine or a peer itself."""
 
 SMALL_LIST = {"clearformer", "clearformer.version"}
 """All that `import clearformer` may load beyond the standard library."""

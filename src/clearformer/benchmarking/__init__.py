@@ -1,0 +1,1 @@
+"""How quick clearformer is on this machine, beside a peer in the same run."""
