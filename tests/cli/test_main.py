@@ -46,6 +46,7 @@ FLAGS = {
         *("--near", "--analogy", "--map", "--out", "--embed", "--window", "--seed", "--engine"),
         "--json",
     ),
+    "bench": ("--only", "--quick", "--threads", "--record", "--list", "--language", "--json"),
     "verify": ("--engine", "--device", "--json"),
     "completion": (),
 }

@@ -6,6 +6,7 @@ Small products gain nothing from threads, so PyTorch is also measured with one. 
 by this script; without it there is no ratio.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 
@@ -92,7 +93,13 @@ def _require(setting: Setting, made: int) -> None:
         raise RuntimeError(f"expected {setting.tokens} tokens; got {made}")
 
 
-def run(setting: Setting, threads: int, turns: int, repeats: int) -> Report:
+def run(
+    setting: Setting,
+    threads: int,
+    turns: int,
+    repeats: int,
+    progress: Callable[[float], None] | None = None,
+) -> Report:
     """Measures all sides that are there."""
     settings = {**asdict(setting), "threads": threads, "turns": turns, "per_turn": repeats}
     report = Report("generation_speed", settings, "tokens per second (a ratio above 1 is faster)")
@@ -105,6 +112,6 @@ def run(setting: Setting, threads: int, turns: int, repeats: int) -> Report:
     else:
         report.note("PyTorch is not installed, so there is no ratio to it (pip install torch)")
     report.about = {name: side.about for name, side in sides.items()}
-    taken = measure(sides, turns, repeats)
+    taken = measure(sides, turns, repeats, progress)
     report.take({name: [setting.tokens / seconds for seconds in taken[name]] for name in taken})
     return report

@@ -36,6 +36,7 @@ class Side:
 
     Attributes:
         about: how the side says that it is set up.
+        said: what it said when it last did the work.
     """
 
     def __init__(self, make: Callable[..., Work], **arguments: Any):
@@ -45,7 +46,7 @@ class Side:
         self._process.start()
         theirs.close()
         try:
-            self.about = str(self._answer())
+            self.about = self.said = str(self._answer())
         except BaseException:
             self.close()
             raise
@@ -53,7 +54,8 @@ class Side:
     def take_turn(self, repeats: int) -> float:
         """Does the work `repeats` times; returns seconds for one."""
         self._pipe.send(repeats)
-        return float(self._answer())
+        seconds, self.said = self._answer()
+        return float(seconds)
 
     def close(self) -> None:
         """Ends the process, also in the middle of its work."""
@@ -90,9 +92,8 @@ def _serve(pipe: Connection, make: Callable[..., Work], arguments: Mapping[str, 
             pipe.send(answer)
             repeats = pipe.recv()
             begun = time.perf_counter()
-            for _ in range(repeats):
-                next(work)
-            answer = (time.perf_counter() - begun) / repeats
+            said = [next(work) for _ in range(repeats)]
+            answer = (time.perf_counter() - begun) / repeats, said[-1]
     except (EOFError, BrokenPipeError):  # nobody asks any more
         return
     except Exception as error:  # whatever it is, it is told where somebody reads it
@@ -100,11 +101,16 @@ def _serve(pipe: Connection, make: Callable[..., Work], arguments: Mapping[str, 
 
 
 def take_turns(
-    turns: int, takers: Mapping[str, Callable[[], float]], warm_up: int = 1
+    turns: int,
+    takers: Mapping[str, Callable[[], float]],
+    warm_up: int = 1,
+    progress: Callable[[float], None] | None = None,
 ) -> dict[str, list[float]]:
     """What each taker returned, for each of its turns; the first `warm_up` turns do not count."""
     taken: dict[str, list[float]] = {name: [] for name in takers}
     for turn in range(warm_up + turns):
+        if progress:
+            progress(turn / (warm_up + turns))
         for name, take in takers.items():
             time.sleep(REST)
             figure = take()
@@ -113,11 +119,16 @@ def take_turns(
     return taken
 
 
-def measure(sides: Mapping[str, Side], turns: int, repeats: int) -> dict[str, list[float]]:
+def measure(
+    sides: Mapping[str, Side],
+    turns: int,
+    repeats: int,
+    progress: Callable[[float], None] | None = None,
+) -> dict[str, list[float]]:
     """Seconds for one piece of work, of each side in each of its turns; then ends the sides."""
     try:
         takers = {name: _taker(side, repeats) for name, side in sides.items()}
-        return take_turns(turns, takers)
+        return take_turns(turns, takers, progress=progress)
     finally:
         for side in sides.values():
             side.close()

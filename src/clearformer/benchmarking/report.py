@@ -98,9 +98,10 @@ class Report:
         pairs = [(ours, name) for name in others if not name.startswith(f"{ours} ")]
         if self.peer in others:
             pairs += [(name, self.peer) for name in others if name.startswith(f"{ours} ")]
-        return {f"{a} / {b}": self._ratio(a, b) for a, b in pairs}
+        return {f"{a} / {b}": self.ratio(a, b) for a, b in pairs}
 
-    def _ratio(self, a: str, b: str) -> Figures:
+    def ratio(self, a: str, b: str) -> Figures:
+        """One side over another, turn by turn."""
         both = zip(self.sides[a].samples, self.sides[b].samples, strict=True)
         return Figures(tuple(one / other for one, other in both))
 

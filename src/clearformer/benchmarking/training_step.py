@@ -6,6 +6,7 @@ no engine that leaves its products to BLAS can be quicker. PyTorch is not instal
 without it there is no ratio.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 
@@ -26,6 +27,7 @@ from clearformer.training.next_token import next_token_loss
 from clearformer.training.optimizers import AdamW, AdamWSettings
 from clearformer.training.options import TrainingOptions
 
+PEER = "PyTorch eager"
 VOCABULARY = 65  # that of tiny-shakespeare by characters
 TEXT = 100_000  # random ids to draw batches from
 STEPS_OF_RUN = 1_000_000  # longer than any benchmark: the learning rate stays level
@@ -152,16 +154,19 @@ def _arrays(many: int, m: int, k: int, n: int) -> tuple[np.ndarray, np.ndarray, 
     return left, right, np.empty((*lead, m, n), np.float32)
 
 
+def against_peer(
+    setting: Setting, turns: int, steps: int, progress: Callable[[float], None] | None = None
+) -> Report:
+    """Our default engine against the peer, where it is installed."""
+    report = _report(setting, turns, steps)
+    return _filled(report, _first_two(setting), progress)
+
+
 def run(setting: Setting, turns: int, steps: int, keeps_memory: bool, compiles: bool) -> Report:
     """Measures all sides that are there."""
-    work = step_flops(setting.configuration, setting.batch) / 1e9
-    settings = {**asdict(setting), "turns": turns, "steps_per_turn": steps, "GFLOP": round(work, 2)}
-    report = Report("training_step", settings, "milliseconds per step")
-    report.look_around()
-    sides = {"clearformer": Side(ours, setting=setting)}
-    if find_spec("torch"):
-        report.peer = "PyTorch eager"
-        sides["PyTorch eager"] = Side(pytorch, setting=setting)
+    report = _report(setting, turns, steps)
+    sides = _first_two(setting)
+    if len(sides) > 1:
         for compiled in (False, True) if compiles else (False,):
             for precision in PRECISIONS:
                 name = f"clearformer torch {precision}" + " compiled" * compiled
@@ -170,10 +175,34 @@ def run(setting: Setting, turns: int, steps: int, keeps_memory: bool, compiles: 
                 )
         if keeps_memory:
             sides["PyTorch, memory kept"] = Side(pytorch, setting=setting, keeps_memory=True)
+    sides["matrix products"] = Side(products, setting=setting)
+    return _filled(report, sides)
+
+
+def _report(setting: Setting, turns: int, steps: int) -> Report:
+    work = step_flops(setting.configuration, setting.batch) / 1e9
+    settings = {**asdict(setting), "turns": turns, "steps_per_turn": steps, "GFLOP": round(work, 2)}
+    report = Report("training_step", settings, "milliseconds per step")
+    report.look_around()
+    return report
+
+
+def _first_two(setting: Setting) -> dict[str, Side]:
+    sides = {"clearformer": Side(ours, setting=setting)}
+    if find_spec("torch"):
+        sides[PEER] = Side(pytorch, setting=setting)
+    return sides
+
+
+def _filled(
+    report: Report, sides: dict[str, Side], progress: Callable[[float], None] | None = None
+) -> Report:
+    if PEER in sides:
+        report.peer = PEER
     else:
         report.note("PyTorch is not installed, so there is no ratio to it (pip install torch)")
-    sides["matrix products"] = Side(products, setting=setting)
     report.about = {name: side.about for name, side in sides.items()}
-    taken = measure(sides, turns, steps)
+    settings = report.settings
+    taken = measure(sides, settings["turns"], settings["steps_per_turn"], progress)
     report.take({name: [1e3 * seconds for seconds in taken[name]] for name in taken})
     return report

@@ -27,6 +27,7 @@ COMMANDS = {
     "explain": "Follow one sentence through every step of a Transformer.",
     "check": "Judge your own version of a step, and name the mistake.",
     "words": "Give each word of a text a vector; what is near a word.",
+    "bench": "Measure how quick it is on this machine, beside others.",
     "verify": "Check that two engines, or a device, compute the same.",
     "completion": "Print the script that completes commands in your shell.",
 }

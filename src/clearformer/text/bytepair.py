@@ -4,9 +4,8 @@ import hashlib
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -26,8 +25,8 @@ LARGEST_VOCABULARY = 1_000_000
 REMEMBERED = 1 << 16
 """Pieces whose ids are kept; a text of a few megabytes has fewer distinct ones."""
 
-AT_ONCE = 1 << 12
-"""Pieces whose ids are put together at a time."""
+AT_ONCE = 1 << 15
+"""Characters whose ids are put together at a time."""
 
 DECODED = 1 << 16
 """Ids turned into bytes at a time; as Python's own numbers they take 32 bytes each."""
@@ -121,9 +120,8 @@ class BytePairs:
     def encode(self, text: str) -> Ids:
         """Ids of `text`; piece by piece, so that memory is that of the result."""
         ids, encoded = self._remembered.__getitem__, bytearray()
-        pieces = _pieces(text)
-        while part := b"".join(map(ids, islice(pieces, AT_ONCE))):
-            encoded += part
+        for block in blocks(sliced(_without_surrogates(text), AT_ONCE), CUTS, AT_ONCE):
+            encoded += b"".join(map(ids, PIECE.findall(block)))
         return np.frombuffer(encoded, np.uintc).astype(id_type(self.vocabulary_size))
 
     def unknown(self, text: str) -> dict[str, int]:
@@ -217,10 +215,6 @@ class _Remembered(dict[str, bytes]):
             self.clear()
         self[piece] = ids = self._merged(piece)
         return ids
-
-
-def _pieces(text: str) -> Iterator[str]:
-    return map(re.Match.group, PIECE.finditer(_without_surrogates(text)))
 
 
 def _without_surrogates(text: str) -> str:
