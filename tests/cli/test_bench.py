@@ -76,7 +76,26 @@ def test_a_record_is_the_document(command, tmp_path):
     assert str(file) in shown.out
     kept = json.loads(file.read_text("utf-8"))
     assert kept["rows"][0]["ours"]["median"] == 0.3
+    command("bench", "--only", "fast", "--record", file)
+    kept = json.loads(file.read_text("utf-8"))
+    assert [each["row"] for each in kept["rows"]] == ["start", "fast", "fast-alone"]
     assert "expects a file" in command("bench", "--record", tmp_path / "no" / "x.json").refusal()
+
+
+def test_what_is_worse_than_in_a_record_is_told_and_nothing_fails(command, tmp_path, monkeypatch):
+    file = tmp_path / "before.json"
+    command("bench", "--only", "fast", "--record", file)
+    assert "times as bad" not in command("bench", "--against", file).err
+    slower = row("fast", clearformer=[1.4, 1.4, 1.4], peer=[2.0, 2.1, 2.2])
+    monkeypatch.setattr(rows, "ROWS", (slower, row("new", clearformer=[9.0], peer=[1.0])))
+    shown = command("bench", "--against", file)
+    assert shown.status == 0
+    assert "fast: the ratio is 1.27 times as bad as in the record" in shown.err
+    more = row("fast", Goal(1.0, at_least=True), clearformer=[3.0], peer=[2.0])
+    monkeypatch.setattr(rows, "ROWS", (more,))
+    assert "times as bad" not in command("bench", "--against", file).err
+    file.write_text("[]", "utf-8")
+    assert "is no record" in command("bench", "--against", file).refusal()
 
 
 def test_rows_are_listed_and_an_unknown_one_is_refused(command):

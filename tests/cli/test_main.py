@@ -46,7 +46,10 @@ FLAGS = {
         *("--near", "--analogy", "--map", "--out", "--embed", "--window", "--seed", "--engine"),
         "--json",
     ),
-    "bench": ("--only", "--quick", "--threads", "--record", "--list", "--language", "--json"),
+    "bench": (
+        *("--only", "--quick", "--threads", "--record", "--against", "--list", "--language"),
+        "--json",
+    ),
     "verify": ("--engine", "--device", "--json"),
     "completion": (),
 }

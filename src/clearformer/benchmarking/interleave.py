@@ -10,7 +10,7 @@ set up (its threads); from then on, each `next` does the work once.
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -43,7 +43,8 @@ class Side:
         context = get_context("spawn")  # a fork would share what is already loaded
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, make, arguments), daemon=True)
-        self._process.start()
+        with _without_ctrl_c():  # whoever started it ends it
+            self._process.start()
         theirs.close()
         try:
             self.about = self.said = str(self._answer())
@@ -75,6 +76,19 @@ class Side:
         return answer
 
 
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """A process that is started inside never hears of it, from its first moment on."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 @dataclass(frozen=True)
 class _Fault:
     """What went wrong on a side."""
@@ -84,7 +98,6 @@ class _Fault:
 
 def _serve(pipe: Connection, make: Callable[..., Work], arguments: Mapping[str, Any]) -> None:
     """The life of a side: sets itself up, then works whenever it is asked to."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
     try:
         work = make(**arguments)
         answer: Any = next(work)

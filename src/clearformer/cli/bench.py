@@ -38,7 +38,16 @@ MOST_THREADS = 8
     "--threads", type=click.IntRange(1), help="Of every side.  [default: processors, at most 8]"
 )
 @click.option(
-    "--record", type=click.Path(path_type=Path), metavar="FILE", help="Keep the JSON document, too."
+    "--record",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Keep the JSON document; in an older one, the rows that are measured.",
+)
+@click.option(
+    "--against",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A record; tell which ratios are worse than there by over 15 %.",
 )
 @click.option("--list", "as_list", is_flag=True, help="List the rows.")
 @click.option(
@@ -55,6 +64,7 @@ def bench(
     quick: bool,
     threads: int | None,
     record: Path | None,
+    against: Path | None,
     as_list: bool,
     language: str,
     as_json: bool,
@@ -74,6 +84,7 @@ def bench(
     """
     from clearformer.benchmarking.bench import bench as measured
     from clearformer.benchmarking.bench import chosen
+    from clearformer.benchmarking.record import read_record
     from clearformer.benchmarking.row import Request
     from clearformer.benchmarking.rows import ROWS
     from clearformer.cli.bench_display import BenchDisplay
@@ -86,11 +97,14 @@ def bench(
         return _list(language, as_json)
     if record:
         require_place("--record", record)
+        if record.exists():
+            read_record(record)  # refused before anything is measured
+    before = read_record(against) if against else {}
     rows = chosen(ROWS, only)
     request = Request(
         corpus_of(list(text) or None), threads or min(processors(), MOST_THREADS), quick
     )
-    found = measured(rows, request, BenchDisplay(words, as_json))
+    found = measured(rows, request, BenchDisplay(words, as_json, before))
     PASSING.wipe()
     _close(found, words, as_json, record)
     return INTERRUPTED if found.interrupted else 0
@@ -109,6 +123,7 @@ def _list(language: str, as_json: bool) -> int:
 
 def _close(found: "Bench", words: Any, as_json: bool, record: Path | None) -> None:
     """Notes, the document, the record."""
+    from clearformer.benchmarking.record import with_record
     from clearformer.benchmarking.report import BUSY
 
     if found.request.quick:
@@ -117,7 +132,7 @@ def _close(found: "Bench", words: Any, as_json: bool, record: Path | None) -> No
         tell(note_of(words.busy.format(found.busy)))
     document = found.document()
     if record:
-        record.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+        record.write_text(json.dumps(with_record(record, document), indent=1) + "\n", "utf-8")
     if as_json:
         show_json(document)
     elif record:

@@ -23,6 +23,7 @@ class Words:
     quick: str
     recorded: str
     stopped: str
+    lost: str
 
     def verdict(self, reached: bool | None) -> str:
         """Whether a goal is reached, in a word."""
@@ -46,6 +47,7 @@ ENGLISH = Words(
     quick="--quick: fewer turns and less work, so these figures are rough",
     recorded="\nThe record is in {}",
     stopped="stopped; what was measured so far stands above",
+    lost="{}: the ratio is {:.2f} times as bad as in the record",
 )
 
 JAPANESE = Words(
@@ -66,6 +68,7 @@ JAPANESE = Words(
     quick="--quick:回数も仕事も少ないので、おおよその値です",
     recorded="\n記録は {} にあります",
     stopped="止めました。そこまでに測ったものは上にあります",
+    lost="{}:比が記録の {:.2f} 倍悪くなっています",
 )
 
 LANGUAGES = {"en": ENGLISH, "ja": JAPANESE}
