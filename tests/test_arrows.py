@@ -42,12 +42,12 @@ MAY_KNOW = {
 """`runs` and `explanation` know each other, inside functions: `run.explain`, `explain(run=…)`."""
 
 OF_ENGINES = {
-    "ops": {"dispatch"},
+    "ops": {"dispatch", "polar"},
     "models": {"bounds", "dispatch", "mask"},
-    "training": {"dispatch", "ranks"},
+    "training": {"dispatch", "polar", "ranks"},
     "explanation": {"dispatch"},
     "generation": {"dispatch", "plan"},
-    "verification": {"choose", "dispatch", "execution", "tape"},
+    "verification": {"choose", "dispatch", "execution", "polar", "tape"},
     "corpora": {"threads"},
     "words": {"choose", "dispatch", "execution", "tape", "threads"},
     "comparison": {"choose", "dispatch", "execution", "ranks", "tape", "threads"},

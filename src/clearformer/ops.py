@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.engines.dispatch import engine_of
+from clearformer.engines.polar import STEPS
 from clearformer.tensor import Bool, Complex, Float, Int, T, Tensor
 
 
@@ -353,3 +354,26 @@ def adamw(
         epsilon=epsilon,
         decay=decay,
     )
+
+
+def orthogonalise(
+    matrices: Float[Tensor, "*stack rows columns"], steps: int = STEPS
+) -> Float[Tensor, "*stack rows columns"]:
+    """About the nearest matrix with orthonormal rows (or columns): U Vᵀ where X = U diag(σ) Vᵀ.
+
+    A few polynomials of the matrix take each σ close to 1, and a σ of 0 stays 0 (Newton–Schulz:
+    Bernstein and Newhouse, "Old Optimizer, New Norm", 2024; Jordan, "Muon", 2024). Their
+    coefficients are those of Amsel et al., "The Polar Express", 2025: with σ measured by the norm
+    (Σ σ⁸)^(1/8), those of at least 0.01 come as close to 1 as 0.269 in 3 steps, 0.0125 in 4.
+    Smaller ones grow 78 or 153 times. The size of X does not matter. For optimizers: it is not
+    recorded and has no gradient.
+
+    Args:
+        matrices: one or a stack; each for itself.
+        steps: polynomials in a row.
+
+    Raises:
+        ShapeError: there are no rows or columns.
+        ConfigurationError: no step, or too many.
+    """
+    return engine_of(matrices).orthogonalise(matrices, steps)

@@ -12,7 +12,7 @@ from engines.proofs import check_against_torch, check_gradient, weights_like
 from engines.runners import BY_NUMPY, every_engine, needs_torch
 from engines.theirs import theirs
 
-PROVED_APART = {"adamw"}  # works in place and has no gradient: test_adamw
+PROVED_APART = {"adamw", "orthogonalise"}  # have no gradient: tests of their own
 
 
 ROUNDS_OTHERWISE = {"lstm"}  # PyTorch's own kernel, by a bit, while it records

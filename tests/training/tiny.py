@@ -14,7 +14,7 @@ from clearformer.text.corpus import Corpus
 from clearformer.training.loop import Loop
 from clearformer.training.memory import require_memory
 from clearformer.training.next_token import next_token_loss
-from clearformer.training.optimizers import AdamW, AdamWSettings
+from clearformer.training.optimizers import optimizer_for
 from clearformer.training.options import TrainingOptions
 from clearformer.training.preparation import Prepared, model_for, prepare
 
@@ -64,8 +64,7 @@ def loop(
     pupil = learner(ready, workers=workers, seed=chosen.seed, dtype=dtype)
     rng = np.random.default_rng([chosen.seed, 1])
     batches = Batches(ready.train, ready.model.context, chosen.batch, rng)
-    optimizer = AdamW(pupil, AdamWSettings(decay=chosen.weight_decay))
-    return Loop(pupil, batches, optimizer, chosen)
+    return Loop(pupil, batches, optimizer_for(pupil, chosen), chosen)
 
 
 def digest(arrays: Mapping[str, np.ndarray]) -> str:

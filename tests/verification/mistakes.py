@@ -351,3 +351,27 @@ def _uncorrected(engine: ModuleType) -> Wrong:
 def _not_in_place(engine: ModuleType) -> Wrong:
     right = engine.adamw
     return lambda parameters, *rest, **options: right(parameters.clone(), *rest, **options)
+
+
+@mistake("orthogonalise", "one step too few")
+def _too_few(engine: ModuleType) -> Wrong:
+    right = engine.orthogonalise
+    return lambda matrices, steps: right(matrices, max(steps - 1, 1))
+
+
+@mistake("orthogonalise", "one size for the whole stack")
+def _one_size(engine: ModuleType) -> Wrong:
+    right = engine.orthogonalise
+
+    def wrong(matrices, steps):
+        if matrices.ndim == 2:
+            return right(matrices, steps)
+        return right(matrices.mT.reshape(1, matrices.shape[-1], -1), steps).reshape(matrices.shape)
+
+    return wrong
+
+
+@mistake("orthogonalise", "divides nothing by nothing")
+def _zero_over_zero(engine: ModuleType) -> Wrong:
+    right = engine.orthogonalise
+    return lambda matrices, steps: right(matrices / matrices.norm(), steps)

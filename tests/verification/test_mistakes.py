@@ -8,6 +8,7 @@ from clearformer.verification.operations import operation_row, step_by_step_row
 from clearformer.verification.optimizer import adamw_row
 from clearformer.verification.tiny_model import RECIPES
 from clearformer.verification.training_step import training_step_row
+from clearformer.verification.verify import FOR_OPTIMIZERS
 
 pytest.importorskip("torch", reason="verifying PyTorch needs PyTorch (extra torch)")
 
@@ -19,7 +20,8 @@ every_mistake = pytest.mark.parametrize(
 
 
 def row_of(operation, side):
-    return adamw_row(side) if operation == "adamw" else operation_row(operation, side)
+    own = FOR_OPTIMIZERS.get(operation)
+    return own(side) if own else operation_row(operation, side)
 
 
 @every_mistake

@@ -11,7 +11,7 @@ from clearformer.cli.train_ending import show_ending
 from clearformer.engines.execution import ENGINES, PARALLEL, PRECISIONS
 from clearformer.models.configuration import SIZES
 from clearformer.models.kinds import DEFAULT, KINDS
-from clearformer.training.options import TrainingOptions
+from clearformer.training.options import OPTIMIZERS, TrainingOptions
 
 
 @click.command(name="train", cls=SectionedCommand)
@@ -48,7 +48,7 @@ from clearformer.training.options import TrainingOptions
     help="All sizes at once; each can be set by itself, too.  [default: small]",
 )  # fmt: skip
 @dials_of_kinds
-@dials(TrainingOptions, "Training")
+@dials(TrainingOptions, "Training", choices={"optimizer": OPTIMIZERS})
 @click.option(
     "--engine", type=click.Choice(ENGINES), cls=Section, section="The machine",
     help="What does the arithmetic; torch needs PyTorch.  [default: numpy, or as before]",

@@ -16,7 +16,7 @@ from clearformer.models.kind import Configuration
 from clearformer.models.kinds import build
 from clearformer.training.events import Reporter, Step
 from clearformer.training.loop import Loop
-from clearformer.training.optimizers import AdamW, AdamWSettings
+from clearformer.training.optimizers import optimizer_for
 from clearformer.training.options import TrainingOptions
 
 CURVE = 100
@@ -101,8 +101,7 @@ def _begun(trial: Trial) -> tuple[Any, Loop]:
     model = build(trial.configuration, np.random.default_rng(options.seed))
     batches = trial.ground.batches(options)
     learner = learner_of(trial.execution, model, trial.ground.loss)
-    optimizer = AdamW(learner, AdamWSettings(decay=options.weight_decay))
-    return learner, Loop(learner, batches, optimizer, options)
+    return learner, Loop(learner, batches, optimizer_for(learner, options), options)
 
 
 class _Ears(Reporter):

@@ -12,10 +12,12 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from itertools import pairwise
 from math import sqrt
+from threading import Lock
 from typing import Any, Protocol
 
 import numpy as np
 
+from clearformer.engines.stacks import Layout, Stack, others, stacks_of
 from clearformer.engines.threads import keep_silent, over_threads
 
 Loss = Callable[..., Any]
@@ -50,6 +52,9 @@ class Learner(ABC):
         gradients: the same layout.
         pieces: slices of the buffers for `each`, none of them both matrix and vector.
         matrices: how many numbers belong to matrices.
+        hidden: the paths of the matrices between hidden vectors.
+        stacks: these matrices, and where they lie.
+        others: slices of everything else, none of them both matrix and vector.
         threads: how many share in the work.
     """
 
@@ -62,7 +67,11 @@ class Learner(ABC):
         self._layout = _layout(shapes)
         self.parameters = self.buffer(np.concatenate([named[n].reshape(-1) for n in ordered]))
         self.matrices = sum(int(np.prod(shape)) for shape in shapes.values() if len(shape) > 1)
-        self.pieces = _pieces(self.matrices, len(self.parameters), workers)
+        total = len(self.parameters)
+        self.pieces = _pieces(self.matrices, total, workers)
+        self.hidden = model.hidden_matrices()
+        self.stacks = stacks_of(self._layout, self.hidden)
+        self.others = list(others(self.stacks, (0, self.matrices, total)))
         self.threads = workers
         self._workers: list[Worker] = []
         self._pool = (
@@ -194,6 +203,28 @@ class Learner(ABC):
         """Runs `function` on every piece of the flat buffers, over the worker threads."""
         return self._in_parallel(function, self.pieces)
 
+    def work_through(self, jobs: Sequence[Callable[[], Any]]) -> None:
+        """Does all jobs; the worker threads take them one by one, the first ones first."""
+        waiting, lock = iter(jobs), Lock()
+
+        def work(_: int) -> None:
+            while True:
+                with lock:
+                    job = next(waiting, None)
+                if job is None:
+                    return
+                job()
+
+        self._in_parallel(work, range(self.threads))
+
+    def whole(self, stack: Stack, part: Any) -> Any:
+        """The matrices of a stack, from its piece of a buffer like `parameters`."""
+        return part.reshape(stack.shape)
+
+    def mine(self, stack: Stack, whole: Any) -> Any:
+        """The piece that `whole` was made of."""
+        return whole.reshape(-1)
+
     def spread(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         """`function(item)` for each item, in order; the threads take the items one by one."""
         return over_threads(function, items, self.threads)
@@ -210,11 +241,9 @@ class Learner(ABC):
         return [first, *(future.result() for future in later)]
 
 
-def _layout(
-    shapes: dict[str, tuple[int, ...]],
-) -> dict[str, tuple[int, int, tuple[int, ...]]]:
-    """Where each parameter lies in the flat buffer: start, stop, shape."""
-    layout, start = {}, 0
+def _layout(shapes: Mapping[str, tuple[int, ...]]) -> Layout:
+    """The parameters one after another."""
+    layout, start = dict[str, tuple[int, int, tuple[int, ...]]](), 0
     for name, shape in shapes.items():
         stop = start + int(np.prod(shape))
         layout[name] = (start, stop, shape)

@@ -1,6 +1,7 @@
 """One block: attention, then feed-forward, each added to what came in."""
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,6 +25,8 @@ class Block(Part):
     norm_2: LayerNorm | RMSNorm | Unchanged
     feed_forward: FeedForward | GatedFeedForward
     dropout: Dropout
+
+    between_hidden: ClassVar[bool] = True
 
     def __call__(
         self,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,10 @@ class Part:
     A field that holds a tensor is a parameter; a field that holds a part, or a tuple of parts, is
     walked into; anything else is a setting. `blocks.0.attention.query.weight` is a path.
     """
+
+    between_hidden: ClassVar[bool] = False
+    """Whether each matrix of it, and of the parts in it, takes hidden vectors to hidden vectors: no
+    row or column of it belongs to a token."""
 
     def __init_subclass__(cls) -> None:
         # else `dataclass` would write one that prints every number
@@ -37,6 +41,10 @@ class Part:
         result: P = _rebuild(self, "", replacement)
         return result
 
+    def hidden_matrices(self) -> tuple[str, ...]:
+        """The paths of the matrices between hidden vectors, in the order of the fields."""
+        return tuple(_walk_hidden(self, ""))
+
     def parameter_count(self) -> int:
         """How many numbers are learned."""
         return sum(int(np.prod(p.shape)) for p in self.parameters().values())
@@ -56,6 +64,18 @@ def _walk(part: Part, prefix: str) -> Iterator[tuple[str, Any]]:
                 yield from _walk(member, f"{path}.{number}.")
         elif hasattr(value, "dtype"):  # a tensor of any engine; quicker than asking the protocol
             yield path, value
+
+
+def _walk_hidden(part: Part, prefix: str) -> Iterator[str]:
+    if part.between_hidden:
+        yield from (f"{prefix}{path}" for path, x in _walk(part, "") if len(x.shape) == 2)
+        return
+    for _, path, value in _children(part, prefix):
+        if isinstance(value, Part):
+            yield from _walk_hidden(value, f"{path}.")
+        elif isinstance(value, tuple) and value and isinstance(value[0], Part):
+            for number, member in enumerate(value):
+                yield from _walk_hidden(member, f"{path}.{number}.")
 
 
 def _rebuild(part: Part, prefix: str, replacement: Callable[[str, Any], Any]) -> Any:

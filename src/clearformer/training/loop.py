@@ -14,7 +14,7 @@ from clearformer.errors import NotFiniteError
 from clearformer.models.tap import Recorder
 from clearformer.training.events import Reporter, Step
 from clearformer.training.objective import Source
-from clearformer.training.optimizers import AdamW
+from clearformer.training.optimizers import Optimizer
 from clearformer.training.options import TrainingOptions
 from clearformer.training.pace import Pace
 from clearformer.training.schedule import learning_rate
@@ -42,7 +42,7 @@ class Loop:
         self,
         learner: Any,
         batches: Source,
-        optimizer: AdamW,
+        optimizer: Optimizer,
         options: TrainingOptions,
         ranks: Alone | None = None,
     ) -> None:

@@ -6,6 +6,13 @@ from typing import Any
 
 from clearformer.errors import ConfigurationError
 
+OPTIMIZERS = ("adamw", "muon")
+
+DEFAULT_OPTIMIZER = "adamw"
+
+OPTIMIZER_BEFORE = "adamw"
+"""Of runs that were made before there was a choice, and do not tell."""
+
 
 @dataclass(frozen=True)
 class TrainingOptions:
@@ -19,6 +26,8 @@ class TrainingOptions:
     """Sequences in each step."""
     accumulation: int = 1
     """Parts in which a batch is computed, one after the other, to save memory."""
+    optimizer: str = DEFAULT_OPTIMIZER
+    """How weights move: adamw; or muon, for the matrices of the blocks, and adamw for the rest."""
     learning_rate: float = 3e-3
     """The largest learning rate, reached after warm-up."""
     warm_up: float = 0.05
@@ -52,6 +61,10 @@ class TrainingOptions:
                 f"accumulation must be at most batch; got accumulation={self.accumulation}, "
                 f"batch={self.batch}"
             )
+        if self.optimizer not in OPTIMIZERS:
+            raise ConfigurationError(
+                f"optimizer must be one of {', '.join(OPTIMIZERS)}; got {self.optimizer!r}"
+            )
         self._check_numbers()
 
     def _check_numbers(self) -> None:
@@ -70,7 +83,7 @@ class TrainingOptions:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "TrainingOptions":
-        """The options in a document; an unknown key is refused.
+        """The options in a document; an unknown key is refused, and what is missing is as it was.
 
         Raises:
             ConfigurationError: naming what was wrong.
@@ -78,7 +91,7 @@ class TrainingOptions:
         unknown = sorted(set(document) - {field.name for field in fields(cls)})
         if unknown:
             raise ConfigurationError(f"training options: unknown {', '.join(unknown)}")
-        return cls(**document)
+        return cls(**{"optimizer": OPTIMIZER_BEFORE, **document})
 
 
 def _check_whole(name: str, value: Any, least: int) -> None:

@@ -17,7 +17,7 @@ from clearformer.training.events import Reporter, Step
 from clearformer.training.interrupt import Interrupt
 from clearformer.training.loop import Loop
 from clearformer.training.objective import Objective
-from clearformer.training.optimizers import AdamW, AdamWSettings
+from clearformer.training.optimizers import optimizer_for
 from clearformer.training.options import TrainingOptions
 from clearformer.training.preparation import Prepared
 from clearformer.training.run_folder import RunFolder
@@ -50,7 +50,7 @@ class Session:
         self.ranks = ranks or Alone()
         self.objective = objective
         batches = objective.batches(prepared, options, self.ranks.rank, self.ranks.ranks)
-        optimizer = AdamW(learner, AdamWSettings(decay=options.weight_decay))
+        optimizer = optimizer_for(learner, options)
         self.loop = Loop(learner, batches, optimizer, options, self.ranks)
         self.evaluation: Evaluation | None = None
         self._evaluations = 0

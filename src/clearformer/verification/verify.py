@@ -12,6 +12,7 @@ from clearformer.verification.case import public_operations
 from clearformer.verification.models import listened_row, logits_row
 from clearformer.verification.operations import operation_row, step_by_step_row
 from clearformer.verification.optimizer import adamw_row
+from clearformer.verification.orthogonal import orthogonalise_row
 from clearformer.verification.report import Row, Verification
 from clearformer.verification.sides import Side
 from clearformer.verification.tiny_model import RECIPES
@@ -20,6 +21,9 @@ from clearformer.verification.training_step import training_step_row
 
 TYPES = {"numpy": ("float64", "float32"), "torch": ("float64", "float32", *NARROW)}
 """Types of number of each engine."""
+
+FOR_OPTIMIZERS = {"adamw": adamw_row, "orthogonalise": orthogonalise_row}
+"""Operations without a gradient, whose rows are made otherwise."""
 
 Job = Callable[[], Row]
 
@@ -88,15 +92,17 @@ def _sides(engine: str, device: str) -> tuple[list[Side], list[str]]:
 def _jobs(side: Side) -> Iterator[Job | None]:
     """What makes each row of a side; None for what there is not in its type of number.
 
-    Moments and weights stay in float32 when products are narrow, so AdamW is for wide types only.
+    Moments and weights stay in float32 when products are narrow, so what moves them is for wide
+    types only.
     The steps of attention one by one round every intermediate, and so do not agree with the fused
     operation in a narrow type.
     """
     wide = side.dtype not in NARROW
     for name in public_operations():
-        if name != "adamw":
+        if name not in FOR_OPTIMIZERS:
             yield partial(operation_row, name, side)
-    yield partial(adamw_row, side) if wide else None
+    for row_of in FOR_OPTIMIZERS.values():
+        yield partial(row_of, side) if wide else None
     yield partial(step_by_step_row, side) if wide else None
     for row in (logits_row, listened_row, training_step_row):
         for recipe in RECIPES:

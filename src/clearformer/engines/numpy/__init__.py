@@ -19,6 +19,7 @@ from clearformer.engines.numpy.linear import embed, linear, linear_pair, matmul
 from clearformer.engines.numpy.loss import cross_entropy, logistic_loss
 from clearformer.engines.numpy.lstm import lstm
 from clearformer.engines.numpy.norms import layer_norm, rms_norm
+from clearformer.engines.numpy.orthogonalise import orthogonalise
 from clearformer.engines.numpy.rnn import rnn
 from clearformer.engines.numpy.rotate import rotate
 from clearformer.engines.numpy.shapes import (
@@ -55,6 +56,7 @@ __all__ = [
     "matmul",
     "merge_heads",
     "multiply",
+    "orthogonalise",
     "part_heads",
     "repeat_heads",
     "reshape",

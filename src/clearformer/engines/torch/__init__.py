@@ -19,6 +19,7 @@ from clearformer.engines.torch.learner import Learner
 from clearformer.engines.torch.linear import embed, linear, linear_pair, matmul
 from clearformer.engines.torch.loss import cross_entropy, logistic_loss
 from clearformer.engines.torch.norms import layer_norm, rms_norm
+from clearformer.engines.torch.orthogonalise import orthogonalise
 from clearformer.engines.torch.recurrent import gru, lstm, rnn
 from clearformer.engines.torch.rotate import rotate
 from clearformer.engines.torch.settling import settle
@@ -59,6 +60,7 @@ __all__ = [
     "moved",
     "multiply",
     "obstacle",
+    "orthogonalise",
     "part_heads",
     "repeat_heads",
     "reshape",

@@ -5,7 +5,7 @@ keeps, and updates, its own part of the weights, gradients and averages. (Rajbha
 "ZeRO", 2020, stage 3; Zhao et al., "PyTorch FSDP", 2023.)
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import sqrt
 from typing import Any
@@ -20,6 +20,7 @@ from torch.distributed.tensor import DTensor, distribute_tensor
 from clearformer.engines.learner import Loss, Rngs
 from clearformer.engines.memory import keep_freed_memory
 from clearformer.engines.ranks import Alone
+from clearformer.engines.stacks import Stack
 from clearformer.engines.torch.arrays import to_array
 from clearformer.engines.torch.held import HeldModel
 from clearformer.engines.torch.rounds import over_ranks, something_to_do
@@ -36,6 +37,9 @@ class Sharded:
         parameters: this rank's part of each.
         gradients: the same, after `gather`.
         pieces: their paths.
+        hidden: those of the matrices between hidden vectors.
+        stacks: these matrices, each for itself.
+        others: the paths of everything else.
     """
 
     def __init__(
@@ -51,6 +55,9 @@ class Sharded:
             path: getattr(module, name) for path, (module, name) in self._leaves.items()
         }
         self.pieces = list(self._sharded)
+        self.hidden = model.hidden_matrices()
+        self.stacks = tuple(Stack(path, (1, *self._sharded[path].shape)) for path in self.hidden)
+        self.others = [path for path in self.pieces if path not in set(self.hidden)]
         self.parameters: Buffer = {
             path: x.to_local().detach().view(-1) for path, x in self._sharded.items()
         }
@@ -87,17 +94,28 @@ class Sharded:
         Ranks that do not `keep` them hold one whole parameter at a time.
         """
         found = {}
-        for path, x in self._sharded.items():
-            whole = DTensor.from_local(
-                buffer[path].view(x.to_local().shape),
-                x.device_mesh,
-                x.placements,
-                shape=x.shape,
-                stride=x.stride(),
-            ).full_tensor()
+        for path in self.pieces:
+            whole = self._whole(path, buffer[path])
             if keep:
                 found[path] = to_array(whole)
         return found
+
+    def _whole(self, path: str, part: torch.Tensor) -> torch.Tensor:
+        x = self._sharded[path]
+        together: torch.Tensor = DTensor.from_local(
+            part.view(x.to_local().shape),
+            x.device_mesh,
+            x.placements,
+            shape=x.shape,
+            stride=x.stride(),
+        ).full_tensor()
+        return together
+
+    def _part(self, path: str, whole: torch.Tensor) -> torch.Tensor:
+        x = self._sharded[path]
+        part = distribute_tensor(whole, x.device_mesh, x.placements, src_data_rank=None)
+        mine: torch.Tensor = part.to_local().view(-1)
+        return mine
 
     def snapshot(self) -> Any:
         """The model as it is now, in NumPy arrays."""
@@ -113,10 +131,9 @@ class Sharded:
         kinds = {path: (*array.shape, f"torch.{array.dtype}") for path, array in arrays.items()}
         if kinds != {path: (*x.shape, str(x.dtype)) for path, x in self._sharded.items()}:
             raise ValueError("the arrays are those of other parameters")
-        for path, x in self._sharded.items():
+        for path in self.pieces:
             whole = torch.tensor(arrays[path], device=self._device)
-            part = distribute_tensor(whole, x.device_mesh, x.placements, src_data_rank=None)
-            buffer[path].copy_(part.to_local().view(-1))
+            buffer[path].copy_(self._part(path, whole))
 
     def loss_and_gradients(
         self,
@@ -152,6 +169,19 @@ class Sharded:
     def each(self, function: Callable[[str], Any]) -> list[Any]:
         """Runs `function` on every piece."""
         return [function(piece) for piece in self.pieces]
+
+    def work_through(self, jobs: Sequence[Callable[[], Any]]) -> None:
+        """Does all jobs one after another: every rank the same ones."""
+        for job in jobs:
+            job()
+
+    def whole(self, stack: Stack, part: torch.Tensor) -> torch.Tensor:
+        """The matrix of a stack; the ranks put their parts together, and all have it."""
+        return self._whole(stack.piece, part)[None]
+
+    def mine(self, stack: Stack, whole: torch.Tensor) -> torch.Tensor:
+        """This rank's part."""
+        return self._part(stack.piece, whole[0])
 
     def spread(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         """`function(item)` for each item, in order; the ranks share them out."""

@@ -1,7 +1,7 @@
 """A block of a decoder with a source: self-attention, cross-attention, feed-forward."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -74,6 +74,8 @@ class CrossBlock(Part):
     norm_2: LayerNorm | RMSNorm | Unchanged
     feed_forward: FeedForward | GatedFeedForward
     dropout: Dropout
+
+    between_hidden: ClassVar[bool] = True
 
     def __call__(
         self,

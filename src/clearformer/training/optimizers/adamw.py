@@ -1,11 +1,13 @@
 """How parameters move: AdamW, on the flat buffers of a learner."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from clearformer import ops
+from clearformer.training.optimizers.optimizer import Arrays, Optimizer, by_kind
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class AdamWSettings:
     """Weight decay, on matrices only."""
 
 
-class AdamW:
+class AdamW(Optimizer):
     """Adam with decoupled weight decay (Loshchilov and Hutter, 2019, algorithm 2)."""
 
     def __init__(self, learner: Any, settings: AdamWSettings):
@@ -32,25 +34,25 @@ class AdamW:
 
     def update(self, step: int, learning_rate: float) -> None:
         """Moves every parameter once; `step` counts from 1."""
+        self._learner.each(lambda piece: self.move(piece, step, learning_rate))
+
+    def move(self, piece: Any, step: int, learning_rate: float) -> None:
+        """Moves one piece of the parameters, which are all matrices or all vectors."""
         learner, settings = self._learner, self.settings
+        ops.adamw(
+            learner.parameters[piece],
+            learner.gradients[piece],
+            self.first[piece],
+            self.second[piece],
+            step=step,
+            learning_rate=learning_rate,
+            beta_1=settings.beta_1,
+            beta_2=settings.beta_2,
+            epsilon=settings.epsilon,
+            decay=settings.decay if learner.is_matrix(piece) else 0.0,
+        )
 
-        def move(piece: slice) -> None:
-            ops.adamw(
-                learner.parameters[piece],
-                learner.gradients[piece],
-                self.first[piece],
-                self.second[piece],
-                step=step,
-                learning_rate=learning_rate,
-                beta_1=settings.beta_1,
-                beta_2=settings.beta_2,
-                epsilon=settings.epsilon,
-                decay=settings.decay if learner.is_matrix(piece) else 0.0,
-            )
-
-        learner.each(move)
-
-    def state(self, *, keep: bool = True) -> dict[str, np.ndarray]:
+    def state(self, *, keep: bool = True) -> Arrays:
         """What a save needs, under `first.PATH` and `second.PATH`; see `Learner.named`."""
         return {
             f"{kind}.{name}": array
@@ -58,16 +60,13 @@ class AdamW:
             for name, array in self._learner.named(buffer, keep=keep).items()
         }
 
-    def restore(self, state: dict[str, np.ndarray]) -> None:
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Takes back what `state` gave.
 
         Raises:
-            ValueError: it is the state of other parameters.
+            ValueError: it is the state of other parameters, or of another optimizer.
         """
-        parts: dict[str, dict[str, np.ndarray]] = {}
-        for path, array in state.items():
-            kind, _, name = path.partition(".")
-            parts.setdefault(kind, {})[name] = array
+        parts = by_kind(state)
         if set(parts) != {kind for kind, _ in self._buffers()}:
             raise ValueError("the arrays are those of another optimizer")
         for kind, buffer in self._buffers():
