@@ -1,7 +1,8 @@
-"""Time of one training step: batch, forward, backward, clipping, AdamW; against PyTorch eager.
+"""Time of one training step: batch, forward, backward, clipping, update; against PyTorch eager.
 
     python benchmarks/training_step.py
     python benchmarks/training_step.py --size medium --recipe classic --json
+    python benchmarks/training_step.py --muon
 
 Both sides start from the same weights, learn from random ids, in float32, on the same number of
 threads, and take turns. A third side does nothing but the matrix products of such a step, in NumPy:
@@ -38,6 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         action="store_true",
         help="measure clearformer's PyTorch engine also compiled, which takes a minute to start",
     )
+    parser.add_argument(
+        "--muon", action="store_true", help="measure clearformer also with the optimizer Muon"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     given = parser.parse_args(arguments)
     size = WORKLOADS[given.size]
@@ -48,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         given.steps or size.steps,
         given.keep_memory,
         given.compile,
+        given.muon,
     )
     show(report, given.json)
 

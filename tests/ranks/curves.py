@@ -15,7 +15,7 @@ from clearformer.training.evaluation import evaluate
 from clearformer.training.judged import Judged
 from clearformer.training.loop import Loop
 from clearformer.training.next_token import next_token_loss
-from clearformer.training.optimizers import AdamW, AdamWSettings
+from clearformer.training.optimizers import optimizer_for
 from clearformer.training.options import TrainingOptions
 
 STEPS = 4
@@ -32,6 +32,7 @@ class Case:
     precision: str = "float32"
     batch: int = 7
     accumulation: int = 1
+    optimizer: str = "adamw"
     evaluate_after: int = 0
     """The step after which the model is evaluated; 0 for never."""
     model: dict[str, Any] = field(default_factory=dict)
@@ -46,6 +47,9 @@ CASES = {
     "parts without a row": Case(batch=3, accumulation=3),
     "evaluated on the way": Case(evaluate_after=2),
     "classic": Case(model={"recipe": "classic", "tied": True}),
+    "muon": Case(optimizer="muon"),
+    "muon in float32": Case(optimizer="muon", dtype="float32"),
+    "muon in bfloat16": Case(optimizer="muon", dtype="float32", precision="bfloat16"),
 }
 
 
@@ -62,12 +66,16 @@ def curve(case: Case, parallel: str = "replicate", ranks: Alone | None = None) -
     learner = learner_of(execution, model, next_token_loss, ranks)
     ids = np.random.default_rng(1).integers(13, size=333)
     options = TrainingOptions(
-        steps=STEPS, batch=case.batch, accumulation=case.accumulation, learning_rate=0.03
+        steps=STEPS,
+        batch=case.batch,
+        accumulation=case.accumulation,
+        optimizer=case.optimizer,
+        learning_rate=0.03,
     )
     batches = Batches(
         ids, 5, case.batch, np.random.default_rng(2), rank=ranks.rank, ranks=ranks.ranks
     )
-    loop = Loop(learner, batches, AdamW(learner, AdamWSettings()), options, ranks)
+    loop = Loop(learner, batches, optimizer_for(learner, options), options, ranks)
     found: dict[str, Any] = {"losses": [], "norms": [], "evaluations": []}
     with learner.running():
         for step in range(1, STEPS + 1):

@@ -14,6 +14,8 @@ MACHINE = ["--engine", "torch", "--device", "cpu", "--precision", "float32"]
 
 TRAIN = ["train", "text.txt", *SIZES, *MACHINE]
 
+MUON = [*TRAIN, "--optimizer", "muon"]
+
 LSTM = ["train", "text.txt", "--model", "lstm", "--layers", "2", "--embed", "8", "--hidden", "7",
         "--context", "8", "--batch", "5", "--accumulation", "2", "--steps", "14",
         "--evaluations", "2", *MACHINE]  # fmt: skip
@@ -65,6 +67,11 @@ TWO = [
     ("halves", "command", [[*TRAIN, "--out", "halves", "--parallel", "shard",
                             "--dropout", "0.2"], CTRL_C]),
     ("second half", "command", [["train", "--resume", "--out", "halves"]]),
+    *((f"muon {how}", "command", [[*MUON, "--out", f"muon-{how}", "--parallel", how, "--json"]])
+      for how in ("replicate", "shard")),
+    ("muon stopped", "command", [[*MUON, "--out", "muon-stopped", "--parallel", "shard"], CTRL_C]),
+    ("muon copied", "copy", ["muon-stopped", "muon-on-numpy", "muon-on-2"]),
+    ("muon on 2", "command", [["train", "--resume", "--out", "muon-on-2", "--json"]]),
     ("lstm", "command", [[*LSTM, "--out", "lstm", "--json"]]),
     ("lstm sharded", "command", [[*LSTM, "--out", "lstm-sharded", "--parallel", "shard",
                                   "--json"]]),

@@ -87,6 +87,19 @@ def test_a_stopped_run_ends_in_the_same_bits(two, folder):
     assert digests_of(folder / "halves") == digests_of(folder / "sharded")
 
 
+def test_muon_in_several_processes_learns_as_in_one(two, folder, monkeypatch):
+    """With the whole model or parts of it; or begun in two, and gone on with in two or in one."""
+    told = {
+        name: json.loads(two[0][f"muon {name}"]["out"]) for name in ("replicate", "shard", "on 2")
+    }
+    monkeypatch.chdir(folder)
+    found = cf.train(out="muon-on-numpy", resume=True, engine="numpy").summary
+    expected = {name: pytest.approx(x, abs=1e-5) for name, x in losses_in(found).items()}
+    for name, summary in told.items():
+        assert losses_in(summary) == expected, name
+    assert digests_of(folder / "muon-on-2") == digests_of(folder / "muon-shard")
+
+
 def test_states_are_carried_by_several_as_by_one(two, folder, monkeypatch):
     """Trained in two processes, or in one; or begun in two, and gone on with in two or in one."""
     monkeypatch.chdir(folder)

@@ -10,7 +10,10 @@ import pytest
 import clearformer as cf
 from clearformer.errors import ConfigurationError, Interrupted, RunError
 from clearformer.training import checkpoint, memory
-from runs.tiny import DIALS, TEXT, StopAt, Told, files_in, refused
+from clearformer.training.options import OPTIMIZERS
+from engines.runners import needs_torch
+from runs.test_engines import HOW
+from runs.tiny import DIALS, TEXT, StopAt, Told, change_configuration, files_in, refused
 
 
 @pytest.fixture
@@ -55,6 +58,38 @@ def test_it_does_so_with_every_tokenizer(tmp_path, text_file, kind):
         == (whole.summary["bits_per_character"])
     )
     assert model_file(tmp_path / "run", 12) == model_file(tmp_path / "whole", 12)
+
+
+@pytest.mark.parametrize("engine", ["numpy", pytest.param("torch", marks=needs_torch)])
+def test_it_does_so_with_muon(tmp_path, text_file, engine):
+    how = {"optimizer": "muon", **HOW[engine], "workers": 2, "accumulation": 2, **DIALS}
+    cf.train(text_file, out=tmp_path / "whole", **how)
+    with pytest.raises(Interrupted):
+        cf.train(text_file, out=tmp_path / "run", reporter=StopAt(7), **how)
+    resume(tmp_path / "run")
+    for name in ("model", "optimizer"):
+        first, second = (
+            (tmp_path / run / "checkpoints" / "step-000012" / f"{name}.safetensors").read_bytes()
+            for run in ("run", "whole")
+        )
+        assert first == second
+
+
+def test_a_run_from_before_there_was_a_choice_goes_on_with_adamw(tmp_path, text_file):
+    how = {"optimizer": "adamw", **DIALS}
+    cf.train(text_file, out=tmp_path / "whole", **how)
+    with pytest.raises(Interrupted):
+        cf.train(text_file, out=tmp_path / "run", reporter=StopAt(5), **how)
+    change_configuration(tmp_path / "run", lambda document: document["training"].pop("optimizer"))
+    resume(tmp_path / "run")
+    assert model_file(tmp_path / "run", 12) == model_file(tmp_path / "whole", 12)
+    written = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
+    assert written["training"]["optimizer"] == "adamw"
+
+
+def test_the_optimizer_cannot_change_on_the_way(stopped):
+    for optimizer in OPTIMIZERS:
+        assert "--optimizer" in refused(ConfigurationError, resume, stopped, optimizer=optimizer)
 
 
 def test_it_says_where_it_goes_on(stopped):

@@ -9,6 +9,7 @@ import clearformer as cf
 from clearformer.engines.execution import Execution
 from clearformer.errors import ConfigurationError, Interrupted, RunError
 from clearformer.runs import fitting, resuming
+from clearformer.training.options import OPTIMIZERS
 from engines.runners import needs_torch
 from runs.test_engines import ENGINES, HOW
 from runs.tiny import DIALS, StopAt, Told, change_configuration, files_in, refused
@@ -41,11 +42,15 @@ def on_torch(tmp_path, text_file):
     return stopped_after(5, text_file, tmp_path / "run", **HOW["torch"])
 
 
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize(("first", "recipe"), [("numpy", "modern"), ("torch", "classic")])
-def test_it_ends_where_one_engine_would_have_ended_alone(tmp_path, text_file, first, recipe):
+def test_it_ends_where_one_engine_would_have_ended_alone(
+    tmp_path, text_file, first, recipe, optimizer
+):
     second = ENGINES[1 - ENGINES.index(first)]
-    whole = cf.train(text_file, out=tmp_path / "whole", recipe=recipe, **HOW[first], **DIALS)
-    path = stopped_after(5, text_file, tmp_path / "run", recipe=recipe, **HOW[first])
+    how = {"recipe": recipe, "optimizer": optimizer, **HOW[first]}
+    whole = cf.train(text_file, out=tmp_path / "whole", **how, **DIALS)
+    path = stopped_after(5, text_file, tmp_path / "run", **how)
     with pytest.raises(Interrupted):
         resume(path, reporter=StopAt(9), **HOW[second])
     assert how_it_is_computed(path).engine == second

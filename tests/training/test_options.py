@@ -20,6 +20,7 @@ WRONG = [
     *((name, value) for name in SHARES for value in (-0.1, 1.1, NAN, INFINITE, True, "1", None)),
     *(("weight_decay", value) for value in (-0.1, NAN, INFINITE, True, "1", None)),
     *(("seed", value) for value in (-1, 0.5, True, None, "1")),
+    *(("optimizer", value) for value in ("sgd", "Muon", "", 1, True, None)),
     ("batch", None),
     ("accumulation", None),
     ("evaluations", None),
@@ -52,6 +53,13 @@ def test_json_gives_back_the_same_options():
     again = TrainingOptions.from_json(json.loads(json.dumps(options.to_json())))
     assert again == options
     assert set(options.to_json()) == {field.name for field in fields(TrainingOptions)}
+
+
+def test_a_document_from_before_there_was_a_choice_means_adamw():
+    document = TrainingOptions(optimizer="muon").to_json()
+    assert TrainingOptions.from_json(document).optimizer == "muon"
+    document.pop("optimizer")
+    assert TrainingOptions.from_json(document).optimizer == "adamw"
 
 
 def test_whole_numbers_are_numbers():

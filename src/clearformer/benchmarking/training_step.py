@@ -1,4 +1,4 @@
-"""Time of one training step: batch, forward, backward, clipping, AdamW; against PyTorch eager.
+"""Time of one training step: batch, forward, backward, clipping, update; against PyTorch eager.
 
 Both sides start from the same weights, learn from random ids, in float32, on the same number of
 threads, and take turns. A third side does nothing but the matrix products of such a step, in NumPy:
@@ -7,7 +7,7 @@ without it there is no ratio.
 """
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 
 import numpy as np
@@ -24,7 +24,7 @@ from clearformer.models.products import product_shapes, step_flops
 from clearformer.text.batches import Batches
 from clearformer.training.loop import Loop
 from clearformer.training.next_token import next_token_loss
-from clearformer.training.optimizers import AdamW, AdamWSettings
+from clearformer.training.optimizers import optimizer_for
 from clearformer.training.options import TrainingOptions
 
 PEER = "PyTorch eager"
@@ -53,6 +53,7 @@ class Setting:
     recipe: Recipe
     batch: int
     threads: int
+    optimizer: str = "adamw"
 
     @property
     def configuration(self) -> ModelConfiguration:
@@ -63,7 +64,12 @@ class Setting:
     def options(self) -> TrainingOptions:
         """How it is trained: by default, with a level learning rate."""
         return TrainingOptions(
-            steps=STEPS_OF_RUN, batch=self.batch, warm_up=0.0, decay_from=1.0, workers=self.threads
+            steps=STEPS_OF_RUN,
+            batch=self.batch,
+            optimizer=self.optimizer,
+            warm_up=0.0,
+            decay_from=1.0,
+            workers=self.threads,
         )
 
     def model(self) -> Decoder:
@@ -112,8 +118,7 @@ def training_loop(
     execution = execution or Execution(workers=options.workers or 1)
     learner = learner_of(execution, model, next_token_loss)
     batches = Batches(ids, configuration.context, options.batch, np.random.default_rng(2))
-    optimizer = AdamW(learner, AdamWSettings(decay=options.weight_decay))
-    return Loop(learner, batches, optimizer, options)
+    return Loop(learner, batches, optimizer_for(learner, options), options)
 
 
 def pytorch(setting: Setting, keeps_memory: bool = False) -> Work:
@@ -162,17 +167,23 @@ def against_peer(
     return _filled(report, _first_two(setting), progress)
 
 
-def run(setting: Setting, turns: int, steps: int, keeps_memory: bool, compiles: bool) -> Report:
+def run(
+    setting: Setting, turns: int, steps: int, keeps_memory: bool, compiles: bool, muon: bool
+) -> Report:
     """Measures all sides that are there."""
     report = _report(setting, turns, steps)
     sides = _first_two(setting)
-    if len(sides) > 1:
+    with_muon = replace(setting, optimizer="muon")
+    if muon:
+        sides["clearformer, Muon"] = Side(ours, setting=with_muon)
+    if PEER in sides:
         for compiled in (False, True) if compiles else (False,):
             for precision in PRECISIONS:
                 name = f"clearformer torch {precision}" + " compiled" * compiled
-                sides[name] = Side(
-                    ours_on_torch, setting=setting, precision=precision, compiled=compiled
-                )
+                how = {"precision": precision, "compiled": compiled}
+                sides[name] = Side(ours_on_torch, setting=setting, **how)
+                if muon:
+                    sides[f"{name}, Muon"] = Side(ours_on_torch, setting=with_muon, **how)
         if keeps_memory:
             sides["PyTorch, memory kept"] = Side(pytorch, setting=setting, keeps_memory=True)
     sides["matrix products"] = Side(products, setting=setting)
