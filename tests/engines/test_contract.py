@@ -44,7 +44,7 @@ def test_an_engine_has_every_operation(name_of_engine: str):
 @pytest.mark.parametrize(
     ("name_of_engine", "beside"),
     [
-        ("numpy", {"decode", "height_of"}),
+        ("numpy", {"decoder", "height_of", "is_compiled", "plain_seconds"}),
         pytest.param(
             "torch",
             {"device_of", "height_of", "is_here", "memory_of", "moved", "obstacle", "settle"},

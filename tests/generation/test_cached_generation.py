@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from clearformer import ops
+from clearformer.engines.numpy.compiled.choice import SWITCH
 from clearformer.generation import generate as generation
 from clearformer.generation.sampling import Sampling
 from clearformer.models.attention import Attention
@@ -32,9 +33,13 @@ def check(monkeypatch, model, context, prompt, tokens, tolerance, **options):
     assert len(ids) == tokens
 
 
-@pytest.fixture(params=["the fast way", "the model's own way"])
+@pytest.fixture(params=["the fast way", "the compiled way", "the model's own way"])
 def way(request, monkeypatch):
     """The cache is filled by the rearranged matrices, or by the model where these do not fit."""
+    monkeypatch.setenv(SWITCH, "never")
+    if request.param == "the compiled way":
+        pytest.importorskip("numba", reason="the extra `fast` is not installed")
+        monkeypatch.setenv(SWITCH, "always")
     if request.param == "the model's own way":
         monkeypatch.setattr(generation, "plan_of", lambda model: None)
 

@@ -32,6 +32,8 @@ class LayerPlan:
     gate: Folded | None
     project: Folded
     activation: Callable[[Any], Any]
+    activation_name: str | None
+    """gelu, squared_relu or silu; None for one of somebody's own."""
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
 """Generating: one token after another, each fed back in."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from clearformer.engines.dispatch import array_of, engine_of
-from clearformer.generation.plan import plan_of
+from clearformer.generation.plan import is_compiled, plan_of
 from clearformer.generation.sampling import Sampling, draw
 from clearformer.models.cache import KeyValueCache
 from clearformer.models.recurrent.model import RecurrentModel
@@ -49,7 +49,7 @@ def generate(
     are not written. A `context` of None is without a limit.
     """
     ids = list(prompt)
-    scores = _scores(model, context, cached)
+    scores = _scores(model, context, cached, tokens)
     for _ in range(tokens):
         logits = scores.after(ids)
         if never:
@@ -59,12 +59,14 @@ def generate(
         yield chosen
 
 
-def _scores(model: Any, context: int | None, cached: bool) -> "_Remembered | _Cached | _Uncached":
+def _scores(
+    model: Any, context: int | None, cached: bool, tokens: int
+) -> "_Remembered | _Cached | _Uncached":
     """What tells the scores of the next token, for all tokens so far."""
     if isinstance(model, RecurrentModel):
         return _Remembered(model, cached)
     longest = sys.maxsize if context is None else context
-    return _Cached(model, longest) if cached else _Uncached(model, longest)
+    return _Cached(model, longest, tokens) if cached else _Uncached(model, longest)
 
 
 class _Remembered:
@@ -100,12 +102,15 @@ class _Uncached:
 class _Cached:
     """The same, computed from the newest token and the cache."""
 
-    def __init__(self, model: Any, context: int):
+    def __init__(self, model: Any, context: int, tokens: int):
         self._model = model
         self._context = context
         self._cache = KeyValueCache(len(model.blocks), context)
         self._start = 0
-        self._plan = plan_of(model)
+        self._decode: Callable[[int], np.ndarray] | None = None
+        if plan := plan_of(model):
+            engine = engine_of(plan.embedding)
+            self._decode = engine.decoder(plan, self._cache, is_compiled(model, tokens))
 
     def after(self, ids: list[int]) -> Float[np.ndarray, " vocab"]:
         start = window_start(len(ids), self._context)
@@ -113,6 +118,6 @@ class _Cached:
             self._cache.clear()
             self._start = start
         new = ids[start + self._cache.length :]
-        if len(new) == 1 and self._plan is not None:
-            return engine_of(self._plan.embedding).decode(self._plan, new[0], self._cache)
+        if len(new) == 1 and self._decode:
+            return self._decode(new[0])
         return array_of(self._model(np.array([new]), cache=self._cache)[0, -1])

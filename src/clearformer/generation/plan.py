@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearformer import ops
+from clearformer.engines.dispatch import engine_of
 from clearformer.engines.plan import Folded, LayerPlan, Plan
 from clearformer.models.attention import Attention
 from clearformer.models.block import Block
@@ -58,6 +59,33 @@ def plan_of(model: Any) -> Plan | None:
     )
 
 
+def is_compiled(model: Any, tokens: int) -> bool:
+    """Whether a compiled kernel makes the tokens: it can, it is there, and there are enough."""
+    if not _is_known(model) or not _is_even(model):
+        return False
+    parameters = model.parameters().values()
+    numbers = sum(each.size for each in parameters) - model.embedding.table.size
+    if isinstance(model.output, TiedOutput):
+        numbers += model.embedding.table.size
+    engine = engine_of(model.embedding.table)
+    compiled: bool = engine.is_compiled(tokens * engine.plain_seconds(len(model.blocks), numbers))
+    return compiled
+
+
+def _is_even(model: Any) -> bool:
+    """Whether all blocks have the same sizes, norms and activation, one the kernels know."""
+    first = model.blocks[0]
+    if getattr(first.feed_forward, "activation", ops.silu) not in _NAMES:
+        return False
+    return all(_build(block) == _build(first) for block in model.blocks)
+
+
+def _build(block: Block) -> tuple[Any, ...]:
+    shapes = {name: each.shape for name, each in block.parameters().items()}
+    activation = getattr(block.feed_forward, "activation", None)
+    return shapes, type(block.norm_1), type(block.norm_2), type(block.feed_forward), activation
+
+
 def _is_known(model: Any) -> bool:
     """Whether each part is exactly one of ours: a kind of it may do something else when called."""
     if type(model) is not Decoder or not model.blocks:
@@ -73,6 +101,11 @@ def _is_known(model: Any) -> bool:
 
 
 _NORMS = (LayerNorm, RMSNorm, Unchanged)
+_NAMES: dict[Any, str] = {
+    ops.gelu: "gelu",
+    ops.squared_relu: "squared_relu",
+    ops.silu: "silu",
+}
 
 
 def _is_known_output(part: Any) -> bool:
@@ -123,6 +156,7 @@ def _layer(block: Block) -> LayerPlan:
         gate=gate,
         project=_folded(None, feed_forward.project),
         activation=activation,
+        activation_name=_NAMES.get(activation),
     )
 
 

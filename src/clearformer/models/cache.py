@@ -32,6 +32,10 @@ class LayerCache:
         self.length = end
         return self._key[..., :end, :], self._value[..., :end, :]
 
+    def hold(self, key: Float[Tensor, "*lead context width"], value: Any) -> None:
+        """Writes keys and values into these arrays from now on, which somebody else has made."""
+        self._key, self._value = key, value
+
     def take(self, rows: Int[np.ndarray, " rows"]) -> None:
         """Goes on with some of the sequences, each perhaps several times."""
         if self._key is not None:
@@ -42,12 +46,18 @@ class KeyValueCache:
     """One `LayerCache` per block."""
 
     def __init__(self, layers: int, context: int):
+        self.context = context
         self.layers = tuple(LayerCache(context) for _ in range(layers))
 
     @property
     def length(self) -> int:
         """How many positions are held."""
         return self.layers[0].length
+
+    def advance(self) -> None:
+        """One position more is held: somebody has written it into the arrays."""
+        for layer in self.layers:
+            layer.length += 1
 
     def take(self, rows: Int[np.ndarray, " rows"]) -> None:
         """Goes on with some of the sequences, each perhaps several times."""

@@ -11,7 +11,8 @@ from clearformer.engines.numpy.activations import (
 from clearformer.engines.numpy.adamw import adamw
 from clearformer.engines.numpy.arrays import empty, from_array, to_array
 from clearformer.engines.numpy.attention import attention
-from clearformer.engines.numpy.decoding import decode
+from clearformer.engines.numpy.compiled.choice import is_compiled
+from clearformer.engines.numpy.decoding import decoder, plain_seconds
 from clearformer.engines.numpy.gru import gru
 from clearformer.engines.numpy.height import height_of
 from clearformer.engines.numpy.learner import Learner
@@ -39,7 +40,7 @@ __all__ = [
     "add",
     "attention",
     "cross_entropy",
-    "decode",
+    "decoder",
     "dropout",
     "embed",
     "empty",
@@ -47,6 +48,7 @@ __all__ = [
     "gelu",
     "gru",
     "height_of",
+    "is_compiled",
     "layer_norm",
     "linear",
     "linear_pair",
@@ -58,6 +60,7 @@ __all__ = [
     "multiply",
     "orthogonalise",
     "part_heads",
+    "plain_seconds",
     "repeat_heads",
     "reshape",
     "rms_norm",

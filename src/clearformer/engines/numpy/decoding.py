@@ -1,11 +1,41 @@
 """One more token, as few and as large NumPy calls as possible: the fast path of generation."""
 
+from collections.abc import Callable
 from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from clearformer.engines.plan import Folded, LayerPlan, Plan
+
+Decode = Callable[[int], np.ndarray]
+"""From a token, which is added to the key–value cache, to the logits (vocab,) of what follows it.
+
+They stand until the next call: it may write into the same array."""
+
+
+def decoder(plan: Plan, cache: Any, compiled: bool = False) -> Decode:
+    """What makes one token after another, in plain NumPy or by a compiled kernel.
+
+    Both give the same logits but for rounding. The keys and values of a prompt are written to the
+    cache by the model itself, in between as well; `compiled` needs numba (see `is_compiled`).
+    """
+    if compiled:
+        from clearformer.engines.numpy.compiled.decoding import CompiledDecoder
+
+        return CompiledDecoder(plan, cache)
+    return lambda token: decode(plan, token, cache)
+
+
+def plain_seconds(layers: int, numbers: int) -> float:
+    """About how long the plain way takes for a token, on a laptop, whatever is busy beside it."""
+    return layers * A_LAYER + numbers * A_NUMBER
+
+
+A_LAYER = 40e-6
+"""Seconds for the calls of one block."""
+A_NUMBER = 2e-10
+"""Seconds to read a weight: 4 bytes at 20 GB/s."""
 
 
 def decode(plan: Plan, token: int, cache: Any) -> np.ndarray:

@@ -1,0 +1,127 @@
+"""The compiled way of making one token after another."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from clearformer.engines.numpy.compiled import decoding_kernel
+from clearformer.engines.numpy.compiled.decoding_kernel import FAR_APART, Dials, Room, Weights
+from clearformer.engines.plan import Folded, Plan
+
+ACTIVATIONS = {
+    "gelu": decoding_kernel.GELU,
+    "squared_relu": decoding_kernel.SQUARED_RELU,
+    "silu": decoding_kernel.SILU,
+}
+
+
+class CompiledDecoder:
+    """Carries a plan out whose layers are all alike; see `engines.numpy.decoding.decoder`."""
+
+    def __init__(self, plan: Plan, cache: Any):
+        self._cache = cache
+        self._weights, self._dials = _weights(plan), _dials(plan)
+        self._room = _room(self._weights, self._dials, cache.context, threads=1)
+        width = len(self._room.mixed) // plan.heads
+        shape = (len(plan.layers), plan.key_value_heads, cache.context, width)
+        self._keys, self._values = (np.empty(shape, plan.embedding.dtype) for _ in range(2))
+        for held, key, value in zip(cache.layers, self._keys, self._values, strict=True):
+            held.hold(key[None], value[None])
+        self._logits = np.empty(len(self._weights.logits), plan.embedding.dtype)
+
+    def __call__(self, token: int) -> np.ndarray:
+        """The logits (vocab,) of what follows `token`, which is added to the cache."""
+        decoding_kernel.decode(
+            self._weights,
+            self._dials,
+            self._room,
+            self._keys,
+            self._values,
+            token,
+            self._cache.length,
+            self._logits,
+            0,
+            1,
+        )
+        self._cache.advance()
+        return self._logits
+
+
+def _weights(plan: Plan) -> Weights:
+    kind, first = plan.embedding.dtype, plan.layers[0]
+    none = np.zeros((0, 0, 0), kind)
+    parts = {
+        "query_key_value": [layer.query_key_value for layer in plan.layers],
+        "output": [layer.output for layer in plan.layers],
+        "gate": [layer.gate for layer in plan.layers if layer.gate],
+        "expand": [layer.expand for layer in plan.layers],
+        "project": [layer.project for layer in plan.layers],
+    }
+    stacked = {name: _stacked(each) if each else none for name, each in parts.items()}
+    biases = {f"{name}_bias": _biases(each, kind) for name, each in parts.items()}
+    width = first.output.matrix.shape[0] // plan.heads
+    turns = np.zeros((0, width // 2), np.complex64) if plan.turns is None else plan.turns
+    return Weights(
+        embedding=plan.embedding,
+        positions=np.zeros((0, 0), kind) if plan.positions is None else plan.positions.astype(kind),
+        turns=np.stack([turns.real, turns.imag], -1).astype(kind),
+        **stacked,
+        **biases,
+        logits=_stacked([plan.logits])[0],
+        logits_bias=_biases([plan.logits], kind)[0],
+    )
+
+
+def _stacked(parts: Sequence[Folded]) -> np.ndarray:
+    """The matrices of all layers, a row for each output, so that each is read from end to end."""
+    rows, columns = parts[0].matrix.shape
+    stack = np.empty((len(parts), columns, rows), parts[0].matrix.dtype)
+    for each, part in zip(stack, parts, strict=True):
+        each[...] = part.matrix.T
+    return stack
+
+
+def _biases(parts: Sequence[Folded], kind: Any) -> np.ndarray:
+    if not parts:
+        return np.zeros((0, 0), kind)
+    stack = np.zeros((len(parts), parts[0].matrix.shape[1]), kind)
+    for each, part in zip(stack, parts, strict=True):
+        if part.bias is not None:
+            each[...] = part.bias
+    return stack
+
+
+def _dials(plan: Plan) -> Dials:
+    first = plan.layers[0]
+    return Dials(
+        heads=plan.heads,
+        key_value_heads=plan.key_value_heads,
+        scale=float(plan.scale),
+        head_epsilon=_epsilon(plan.norm_epsilon),
+        activation=ACTIVATIONS[str(first.activation_name)],
+        centre_1=first.query_key_value.centre,
+        epsilon_1=_epsilon(first.query_key_value.epsilon),
+        centre_2=first.expand.centre,
+        epsilon_2=_epsilon(first.expand.epsilon),
+        centre=plan.logits.centre,
+        epsilon=_epsilon(plan.logits.epsilon),
+    )
+
+
+def _epsilon(given: float | None) -> float:
+    return -1.0 if given is None else float(given)
+
+
+def _room(weights: Weights, dials: Dials, context: int, threads: int) -> Room:
+    kind, embed = weights.embedding.dtype, weights.embedding.shape[1]
+    mixed = weights.output.shape[2]
+    return Room(
+        x=np.empty(embed, kind),
+        normal=np.empty((threads, embed), kind),
+        queries=np.empty(mixed, kind),
+        scores=np.empty((dials.heads, context), kind),
+        mixed=np.empty(mixed, kind),
+        hidden=np.empty(weights.project.shape[2], kind),
+        arrived=np.zeros(threads * FAR_APART, np.int64),
+    )

@@ -1,0 +1,250 @@
+"""One more token through a whole decoder, in one call; two threads may share it.
+
+Each weight is read once and in the order in which it lies in memory. Every number is computed by
+one thread, in the same order whichever it is: any number of threads gives the same bits.
+"""
+
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearformer.engines.numpy.compiled.atomics import tell, told
+from clearformer.engines.numpy.compiled.kernel import kernel, piece
+
+FAR_APART = 16
+"""Numbers between those of two threads: 128 bytes, so that they share no line of the cache."""
+
+GELU, SQUARED_RELU, SILU = 0, 1, 2
+"""How a kernel is told the activation."""
+
+_ROOT, _CUBIC = 0.7978845608028654, 0.044715  # √(2/π), and the other number of GELU
+
+
+class Weights(NamedTuple):
+    """A plan with each kind of weight in one array, a row for each output.
+
+    Biases are zero where there is none; `positions`, `turns` and `gate` have length 0.
+    """
+
+    embedding: np.ndarray  # (vocab, embed)
+    positions: np.ndarray  # (context, embed)
+    turns: np.ndarray  # (context, width/2, 2): cosine and sine
+    query_key_value: np.ndarray  # (layer, (heads + 2 key_value_heads) · width, embed)
+    query_key_value_bias: np.ndarray
+    output: np.ndarray  # (layer, embed, heads · width)
+    output_bias: np.ndarray
+    gate: np.ndarray  # (layer, hidden, embed)
+    gate_bias: np.ndarray
+    expand: np.ndarray  # (layer, hidden, embed)
+    expand_bias: np.ndarray
+    project: np.ndarray  # (layer, embed, hidden)
+    project_bias: np.ndarray
+    logits: np.ndarray  # (vocab, embed)
+    logits_bias: np.ndarray
+
+
+class Dials(NamedTuple):
+    """What else a decoder is made of. A negative epsilon stands for no norm."""
+
+    heads: int
+    key_value_heads: int
+    scale: float
+    head_epsilon: float
+    activation: int
+    centre_1: bool
+    epsilon_1: float
+    centre_2: bool
+    epsilon_2: float
+    centre: bool
+    epsilon: float
+
+
+class Room(NamedTuple):
+    """Where the numbers on the way are written; made once."""
+
+    x: np.ndarray  # (embed,)
+    normal: np.ndarray  # (thread, embed)
+    queries: np.ndarray  # (heads · width,)
+    scores: np.ndarray  # (heads, context)
+    mixed: np.ndarray  # (heads · width,)
+    hidden: np.ndarray  # (hidden,)
+    arrived: np.ndarray  # (thread · FAR_APART,) int64: meetings that each thread has reached
+
+
+@kernel
+def decode(
+    weights: Any,
+    dials: Any,
+    room: Any,
+    keys: Any,
+    values: Any,
+    token: int,
+    at: int,
+    logits: Any,
+    thread: int,
+    threads: int,
+) -> None:
+    """Writes what follows `token`, at position `at`, to `logits`; called by each of the threads.
+
+    Keys and values are (layer, head, context, width); the rows `at` are written.
+    """
+    x, normal, hidden = room.x, room.normal[thread], room.hidden
+    embed, wide = len(x), len(hidden)
+    first, last = _share(dials.key_value_heads, thread, threads)
+    top, bottom = _share(embed, thread, threads)
+    for i in range(top, bottom):
+        x[i] = weights.embedding[token, i]
+        if len(weights.positions):
+            x[i] += weights.positions[at, i]
+    _meet(room.arrived, thread, threads)
+    for layer in range(len(weights.output)):
+        _normalise(x, dials.centre_1, dials.epsilon_1, normal)
+        for head in range(first, last):
+            _look(weights, dials, room, keys[layer], values[layer], layer, head, at, normal)
+        _meet(room.arrived, thread, threads)
+        for i in range(top, bottom):
+            x[i] += _dot(weights.output[layer, i], room.mixed) + weights.output_bias[layer, i]
+        _meet(room.arrived, thread, threads)
+        _normalise(x, dials.centre_2, dials.epsilon_2, normal)
+        begin, end = _share(wide, thread, threads)
+        _bend(weights, dials.activation, layer, normal, hidden, begin, end)
+        _meet(room.arrived, thread, threads)
+        for i in range(top, bottom):
+            x[i] += _dot(weights.project[layer, i], hidden) + weights.project_bias[layer, i]
+        _meet(room.arrived, thread, threads)
+    _normalise(x, dials.centre, dials.epsilon, normal)
+    begin, end = _share(len(logits), thread, threads)
+    for i in range(begin, end):
+        logits[i] = _dot(weights.logits[i], normal) + weights.logits_bias[i]
+    _meet(room.arrived, thread, threads)
+
+
+@piece
+def _look(
+    weights: Any,
+    dials: Any,
+    room: Any,
+    keys: Any,
+    values: Any,
+    layer: int,
+    head: int,
+    at: int,
+    normal: Any,
+) -> None:
+    """One head of keys and values, and the heads of queries that share it."""
+    width, shared_by = keys.shape[-1], dials.heads // dials.key_value_heads
+    turn = weights.turns[at] if len(weights.turns) else weights.turns[:0, 0]
+    matrix, bias = weights.query_key_value[layer], weights.query_key_value_bias[layer]
+    key_row = (dials.heads + head) * width
+    value_row = key_row + dials.key_value_heads * width
+    key, value = keys[head, at], values[head, at]
+    _through(matrix, bias, normal, key_row, key)
+    _through(matrix, bias, normal, value_row, value)
+    _place(key, dials.head_epsilon, turn)
+    for each in range(head * shared_by, (head + 1) * shared_by):
+        query = room.queries[each * width : (each + 1) * width]
+        _through(matrix, bias, normal, each * width, query)
+        _place(query, dials.head_epsilon, turn)
+        mixed = room.mixed[each * width : (each + 1) * width]
+        _mix(query, keys[head], values[head], at, dials.scale, room.scores[each], mixed)
+
+
+@piece
+def _mix(
+    query: Any, keys: Any, values: Any, at: int, scale: float, scores: Any, mixed: Any
+) -> None:
+    """softmax(query · keys) · values over the positions up to `at`."""
+    factor = query.dtype.type(scale)
+    highest = -query.dtype.type(np.inf)
+    for t in range(at + 1):
+        scores[t] = factor * _dot(query, keys[t])
+        highest = max(highest, scores[t])
+    total = query.dtype.type(0)
+    for t in range(at + 1):
+        scores[t] = np.exp(scores[t] - highest)
+        total += scores[t]
+    mixed[:] = 0
+    for t in range(at + 1):
+        share = scores[t] / total
+        row = values[t]
+        for i in range(len(mixed)):
+            mixed[i] += share * row[i]
+
+
+@piece
+def _place(row: Any, epsilon: float, turn: Any) -> None:
+    """Normalises a query or key, and turns its pairs by its position."""
+    if epsilon >= 0:
+        size = row.dtype.type(1 / sqrt(_dot(row, row) / len(row) + epsilon))
+        for i in range(len(row)):
+            row[i] *= size
+    for pair in range(len(turn)):
+        a, b, c, s = row[2 * pair], row[2 * pair + 1], turn[pair, 0], turn[pair, 1]
+        row[2 * pair] = a * c - b * s
+        row[2 * pair + 1] = a * s + b * c
+
+
+@piece
+def _bend(
+    weights: Any, activation: int, layer: int, normal: Any, hidden: Any, begin: int, end: int
+) -> None:
+    """The hidden numbers begin … end."""
+    number = hidden.dtype.type
+    for i in range(begin, end):
+        h = _dot(weights.expand[layer, i], normal) + weights.expand_bias[layer, i]
+        if activation == SILU:
+            gate = _dot(weights.gate[layer, i], normal) + weights.gate_bias[layer, i]
+            hidden[i] = h * gate / (number(1) + np.exp(-gate))
+        elif activation == SQUARED_RELU:
+            hidden[i] = number(0) if h < 0 else h * h  # what is no number stays none
+        else:
+            inner = number(_ROOT) * (h + number(_CUBIC) * h * h * h)
+            hidden[i] = number(0.5) * h * (number(1) + np.tanh(inner))
+
+
+@piece
+def _normalise(x: Any, centre: bool, epsilon: float, normal: Any) -> None:
+    """(x - mean) / size; the mean where `centre` is set, the size where there is an epsilon."""
+    mean, size = x.dtype.type(0), x.dtype.type(1)
+    if centre:
+        mean = x.sum() / x.dtype.type(len(x))
+    for i in range(len(x)):
+        normal[i] = x[i] - mean
+    if epsilon >= 0:
+        size = x.dtype.type(1 / sqrt(_dot(normal, normal) / len(x) + epsilon))
+    for i in range(len(x)):
+        normal[i] *= size
+
+
+@piece
+def _through(matrix: Any, bias: Any, x: Any, begin: int, result: Any) -> None:
+    """The rows of a matrix from `begin` on, times x."""
+    for i in range(len(result)):
+        result[i] = _dot(matrix[begin + i], x) + bias[begin + i]
+
+
+@piece
+def _dot(a: Any, b: Any) -> Any:
+    total = a.dtype.type(0)
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@piece
+def _share(items: int, thread: int, threads: int) -> tuple[int, int]:
+    """From where to where a thread's part goes."""
+    return items * thread // threads, items * (thread + 1) // threads
+
+
+@piece
+def _meet(arrived: Any, thread: int, threads: int) -> None:
+    """Waits until all threads have come here."""
+    if threads == 1:
+        return
+    meeting = arrived[thread * FAR_APART] + 1
+    tell(arrived, thread * FAR_APART, meeting)
+    for other in range(threads):
+        while told(arrived, other * FAR_APART) < meeting:
+            pass
