@@ -5,6 +5,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
+from clearformer.models.kinds import KINDS, build
 from models.decoders import VARIANTS, every_variant, random_decoder, random_ids
 
 
@@ -86,3 +87,27 @@ def test_replacing_leaves_the_original_as_it_was():
     zeros = model.with_parameters(lambda _, p: np.zeros_like(p))
     assert not any(p.any() for p in zeros.parameters().values())
     assert all((p == before[name]).all() for name, p in model.parameters().items())
+
+
+@every_variant
+def test_the_matrices_between_hidden_vectors_are_those_of_the_blocks(configuration):
+    model = random_decoder(configuration)
+    expected = [
+        name for name, x in model.parameters().items() if name.startswith("blocks.") and x.ndim == 2
+    ]
+    assert expected
+    assert list(model.hidden_matrices()) == expected
+
+
+def test_in_other_models_they_are_those_of_the_blocks_too():
+    """Of models that read and write both sides; a recurrent model has none yet."""
+    configurations = {
+        "encoder-decoder": {"vocabulary": 9, "layers": 1, "heads": 2, "embed": 4, "context": 6},
+        "seq2seq": {"vocabulary": 9, "layers": 1, "embed": 4, "hidden": 5, "context": 6},
+        "gru": {"vocabulary": 9, "layers": 1, "embed": 4, "hidden": 5, "context": 6},
+    }
+    found = {}
+    for kind, sizes in configurations.items():
+        model = build(KINDS[kind].configuration(**sizes), np.random.default_rng(0))
+        found[kind] = {name.split(".blocks.")[0] for name in model.hidden_matrices()}
+    assert found == {"encoder-decoder": {"encoder", "decoder"}, "seq2seq": set(), "gru": set()}

@@ -6,6 +6,7 @@ import pytest
 from clearformer.engines.choose import learner_of
 from clearformer.engines.execution import Execution
 from clearformer.models.build import build_decoder
+from clearformer.models.kinds import KINDS, build
 from clearformer.training.next_token import next_token_loss
 from clearformer.training.optimizers import (
     AdamW,
@@ -150,6 +151,20 @@ def test_it_needs_no_more_memory_than_adamw(ready, monkeypatch):
     monkeypatch.setattr(learner, "zeros", lambda: made.append(1) or right())
     Muon(learner)
     assert len(made) == 2
+
+
+def test_a_model_without_such_matrices_moves_as_with_adamw():
+    sizes = {"vocabulary": 9, "layers": 1, "embed": 4, "hidden": 5, "context": 6}
+    ends = []
+    for optimizer_of in (Muon, lambda learner: AdamW(learner, AdamWSettings())):
+        model = build(KINDS["gru"].configuration(**sizes), np.random.default_rng(0))
+        learner = learner_of(Execution(), model, next_token_loss)
+        assert learner.hidden == ()
+        optimizer = optimizer_of(learner)
+        ends.append(moved(learner, optimizer, np.random.default_rng(1), 3) | optimizer.state())
+    assert tiny.digest(ends[0]) == tiny.digest(ends[1])
+    fresh = Muon(learner)
+    fresh.restore(optimizer.state())
 
 
 def test_the_options_name_it_and_its_decay():
