@@ -15,7 +15,7 @@ Polynomial = tuple[float, float, float]
 """a, b and c."""
 
 STEPS = 3
-"""Polynomials in a row, unless told otherwise: more cost more and train no better (docs/log.md)."""
+"""Polynomials in a row, unless told otherwise: more cost more than they bring (docs/log.md)."""
 
 AT_ONCE = 4
 """Steps for which the Gram matrix of a long matrix is carried on before it is made anew: what
