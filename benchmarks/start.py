@@ -1,11 +1,13 @@
 """How quickly things start, in fresh processes; with `--memory`, how memory grows while training.
 
     python benchmarks/start.py
+    python benchmarks/start.py --first-step
     python benchmarks/start.py --memory --json
 
 Wall time of whole processes that take turns: Python alone, with NumPy, with clearformer, and two
 commands. What clearformer adds is the difference from NumPy in the same turn. A command that fails
-is reported as failed and not timed.
+is reported as failed and not timed. `--first-step` is the time from the start of `train` to its
+first step done, for Python's documentation and for a megabyte of it.
 """
 
 import argparse
@@ -16,11 +18,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import clearformer as cf
-from clearformer.benchmarking.start import starts
+from clearformer.benchmarking.start import PEER, first_step, starts
 from clearformer.engines.threads import suitable_workers
+from clearformer.text.corpus import default_corpus
 from clearformer.training.events import Reporter, Step
 from clearformer.training.options import TrainingOptions
 from report import Report, progress, show
+
+MEGABYTE = 1_000_000
 
 MARKS = (200, 500, 1000, 1500, 2000)
 """Updates after which memory is read."""
@@ -74,6 +79,18 @@ def memory(steps: int) -> Report:
     return report
 
 
+def first_steps(turns: int) -> Report:
+    """From the start of `train` to its first step, on two texts."""
+    text = default_corpus().text
+    longer = (text * (MEGABYTE // len(text) + 1))[:MEGABYTE]
+    report = Report("first step", {"turns": turns}, "seconds of a fresh process", compares=False)
+    for name, each in {"documentation of Python": text, "a megabyte": longer}.items():
+        found = first_step(each, turns)
+        report.sides |= {name: found.sides["clearformer"], "import numpy": found.sides[PEER]}
+        report.notes = found.notes
+    return report
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Parses, measures, shows."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -81,9 +98,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--memory", action="store_true", help="measure memory of a training run")
     parser.add_argument("--steps", type=int, default=2000, help="of that run; default: 2,000")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument("--first-step", action="store_true", help="until the first step of train")
     given = parser.parse_args(arguments)
-    report = memory(given.steps) if given.memory else starts(given.turns)
-    show(report, given.json)
+    if given.memory:
+        show(memory(given.steps), given.json)
+    elif given.first_step:
+        show(first_steps(given.turns), given.json)
+    else:
+        show(starts(given.turns), given.json)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from clearformer.benchmarking.report import busy_share, this_machine
@@ -37,7 +38,7 @@ class Bench:
             "machine": this_machine(),
             "threads": self.request.threads,
             "quick": self.request.quick,
-            "text": list(self.request.text.sources),
+            "text": [Path(source).name for source in self.request.text.sources],
             "busy": self.busy,
             "rows": [finding.document() for finding in self.findings],
             "interrupted": self.interrupted,
