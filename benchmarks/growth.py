@@ -5,13 +5,15 @@
     python benchmarks/growth.py --draw               the pictures again, from what is recorded
 
 What is measured goes into benchmarks/record/growth.json, the pictures into
-docs/explanation/pictures. Each part also measures what the machine could do at best, in the same
-run: products of large matrices, and numbers read from memory that no cache holds. An exponent is
-that of the power law through the upper points, with its 95 % interval.
+docs/explanation/pictures, the tables into docs/explanation/growth.md. Each part also measures what
+the machine could do at best, in the same run: products of large matrices, and numbers read from
+memory that no cache holds. An exponent is that of the power law through the upper points, with its
+95 % interval.
 """
 
 import argparse
 import json
+import re
 import sys
 import time
 import tracemalloc
@@ -24,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.benchmarking.interleave import blas_limited
-from clearformer.benchmarking.report import busy_share, this_machine
+from clearformer.benchmarking.report import busy_share, readable, this_machine
 from clearformer.benchmarking.training_step import training_loop
 from clearformer.comparison.report.alone import alone
 from clearformer.comparison.report.drawing import Axis
@@ -44,6 +46,7 @@ from clearformer.training.options import TrainingOptions
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "benchmarks" / "record" / "growth.json"
+PAGE = ROOT / "docs" / "explanation" / "growth.md"
 PICTURES = ROOT / "docs" / "explanation" / "pictures"
 
 SMALL: dict[str, Any] = {"layers": 4, "heads": 4, "embed": 128, "context": 64}
@@ -68,6 +71,9 @@ LARGE = 1536
 
 READ = 1 << 26
 """Numbers of four bytes that are read to show the bandwidth: 256 MiB."""
+
+END = "<!-- /growth.py -->"
+"""Behind the tables of a page."""
 
 Work = Callable[[], object]
 
@@ -251,18 +257,37 @@ def share(part: dict[str, Any], point: Point) -> float | None:
 
 
 def told(name: str, part: dict[str, Any]) -> Iterator[str]:
-    """A table of Markdown."""
-    yield f"| {name} | ms | MB | share of the machine |"
-    yield "| --- | --- | --- | --- |"
+    """A table of Markdown, and the exponents beneath it."""
+    first = part["points"][0]
+    heads = [name, "ms", *["MB"] * ("bytes" in first)]
+    heads += ["share of the machine"] * (share(part, first) is not None)
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{' --- |' * len(heads)}"
     for point in part["points"]:
         of = share(part, point)
-        held = f"{point['bytes'] / 1e6:,.1f}" if "bytes" in point else ""
-        rest = f"{of:.0%}" if of else ""
-        yield f"| {point['x']:,} | {1e3 * point['seconds']:,.3g} | {held} | {rest} |"
-    for what in ("seconds", "bytes"):
+        cells = [f"{point['x']:,}", readable(1e3 * point["seconds"])]
+        cells += [readable(point["bytes"] / 1e6)] if "bytes" in point else []
+        cells += [f"{of:.0%}"] if of is not None else []
+        yield f"| {' | '.join(cells)} |"
+    yield ""
+    yield f"Exponent of {' and of '.join(_exponents(part))}."
+
+
+def _exponents(part: dict[str, Any]) -> Iterator[str]:
+    for what, called in {"seconds": "time", "bytes": "memory"}.items():
         if law := part.get(f"exponent_of_{what}"):
             spread = f" ({law[1]:.2f} … {law[2]:.2f})" if law[1] is not None else ""
-            yield f"\nexponent of {what}: {law[0]:.2f}{spread}"
+            yield f"{called} {law[0]:.2f}{spread}"
+
+
+def with_tables(page: str, record: dict[str, Any]) -> str:
+    """A page whose tables are those of the record."""
+
+    def filled(match: re.Match[str]) -> str:
+        tables = [chr(10).join(told(name, record[name])) for name in match[1].split()]
+        return f"<!-- growth.py: {match[1]} -->\n\n" + "\n\n".join([*tables, END])
+
+    return re.sub(rf"<!-- growth\.py: ([a-z -]+?) -->.*?{END}", filled, page, flags=re.S)
 
 
 SHOWN = {
@@ -312,6 +337,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         given.record.write_text(json.dumps(record, indent=1) + "\n", "utf-8")
     if given.record == RECORD:
         draw(record)
+        PAGE.write_text(with_tables(PAGE.read_text("utf-8"), record), "utf-8")
     if given.json:
         print(json.dumps(record, indent=1))
     else:

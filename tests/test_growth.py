@@ -33,7 +33,7 @@ def test_a_part_has_its_points_exponents_and_the_limits_of_the_machine(growth):
     assert all(growth.share(found, point) > 0 for point in found["points"])
     lines = list(growth.told("depth", found))
     assert lines[2].startswith("| 1 | ")
-    assert "exponent of seconds" in lines[-2]
+    assert lines[-1].startswith("Exponent of time ")
 
 
 def test_a_part_goes_no_further_than_memory_and_patience(growth, monkeypatch):
@@ -50,6 +50,13 @@ def test_a_token_further_on_reads_more(growth):
     assert points[1]["read"] - points[0]["read"] == 2 * 4 * 1 * 16 * 128
     part = {"bandwidth": 1e9, "points": points}
     assert all(growth.share(part, point) > 0 for point in points)
+
+
+def test_the_tables_of_the_page_are_those_of_the_record(growth):
+    page = PAGE.read_text("utf-8")
+    record = json.loads(growth.RECORD.read_text("utf-8"))
+    assert growth.with_tables(page, record) == page
+    assert page.count("\nExponent of ") == len(record)
 
 
 def test_every_recorded_part_is_drawn_and_on_the_page(growth):

@@ -14,6 +14,10 @@ GET_TIKTOKEN = "pip install tiktoken"
 QUICK_REFERENCE = 400
 """Steps of the reference of a quick measurement: too few to say what a whole run reaches."""
 
+AS_GOOD = 1.05
+"""Our loss over the reference's: that is the 1.88 nats which the reference is known for on
+tiny-shakespeare, over the 1.79 which it reaches as it is trained here."""
+
 VOCABULARIES = {"small": 65, "medium": 65, "large": 50_257}
 """Of the models that write: characters of a play; byte pairs of GPT-2."""
 
@@ -69,7 +73,7 @@ def first_step(request: Request, progress: Progress) -> Report:
 ROWS = (
     Row(
         "time-to-quality", {"en": "time to quality", "ja": "品質に達する時間"}, "nats",
-        Goal(1.0), GET_TORCH, quality,
+        Goal(AS_GOOD), GET_TORCH, quality,
     ),
     Row(
         "training-small", {"en": "training, small", "ja": "学習1ステップ(小)"}, "ms",

