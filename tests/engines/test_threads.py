@@ -58,6 +58,21 @@ def test_each_thread_has_as_many_of_pytorch_as_before_once_it_has_left():
         torch.set_num_threads(before)
 
 
+@needs_torch
+def test_who_is_inside_twice_goes_on_as_before_the_second_time():
+    """Such as a model that is trained, and writes a sample on the way."""
+    import torch
+
+    before = torch.get_num_threads()
+    with one_blas_thread():
+        for number in (1, 2):
+            torch.set_num_threads(number)
+            with one_blas_thread():
+                assert torch.get_num_threads() == 1
+            assert torch.get_num_threads() == number
+    assert torch.get_num_threads() == before
+
+
 def test_who_has_not_loaded_pytorch_need_not(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with one_blas_thread():

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from threading import Lock
+from threading import Lock, local
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ class _Limit:
         self._lock = Lock()
         self._before: Any = None
         self._of_torch: int | None = None
+        self._mine = local()
 
     def enter(self) -> None:
         from threadpoolctl import threadpool_limits
@@ -47,17 +48,30 @@ class _Limit:
                 self._before = threadpool_limits(limits=1, user_api="blas")
             self._wanted_by += 1
             if torch := _torch():
-                self._of_torch = self._of_torch or torch.get_num_threads()
+                number = torch.get_num_threads()
+                self._of_torch = self._of_torch or number
+                self._within().append(number)
                 torch.set_num_threads(1)  # each thread has a number of its own there
+            else:
+                self._within().append(None)
 
     def leave(self) -> None:
         with self._lock:
             self._wanted_by -= 1
-            if self._of_torch:
-                _torch().set_num_threads(self._of_torch)
+            within = self._within()
+            number = within.pop() if within else None
+            if self._of_torch:  # a thread that is still inside goes on with what it had there
+                _torch().set_num_threads(number if within and number else self._of_torch)
             if not self._wanted_by:
                 self._before.restore_original_limits()
                 self._of_torch = None
+
+    def _within(self) -> list[int | None]:
+        """For each time that this thread is inside: PyTorch's number as it came."""
+        if not hasattr(self._mine, "numbers"):
+            self._mine.numbers = []
+        found: list[int | None] = self._mine.numbers
+        return found
 
 
 def _torch() -> Any:
