@@ -13,6 +13,7 @@ from clearformer.engines.numpy.learner import Learner
 from clearformer.engines.tape import Tape
 from clearformer.models.recurrent.build import LAYERS
 from clearformer.models.recurrent.layers import NARROW
+from engines.runners import needs_torch
 
 
 @pytest.fixture
@@ -101,3 +102,31 @@ def test_only_a_narrow_lstm_is_computed_in_one_piece(cell, width, whole):
     learner.loss_and_gradients(np.zeros((6, 3, 2), np.float32))
     assert seen == ([6] if whole else [3, 3])
     assert learner.threads == 2
+
+
+@needs_torch
+@pytest.mark.parametrize(("width", "whole"), [(NARROW - 1, True), (NARROW, False)])
+def test_pytorch_shares_a_narrow_lstm_out_by_itself(width, whole):
+    """One worker with all threads; the gradients are those of split rows."""
+    import torch
+
+    from clearformer.engines.torch.learner import Learner as OnTorch
+
+    before, seen = torch.get_num_threads(), []
+    rng = np.random.default_rng(0)
+    shapes = (2, 4 * width), (width, 4 * width), (4 * width,)
+    layer = LAYERS["lstm"](*(rng.normal(size=shape).astype(np.float32) / 20 for shape in shapes))
+
+    def loss(layer, x, rng):
+        seen.append((len(x), torch.get_num_threads()))
+        return layer(torch.from_numpy(x))[0].square().mean()
+
+    learner, alone = OnTorch(layer, loss, 2), OnTorch(layer, loss, 1)
+    x = rng.normal(size=(6, 3, 2)).astype(np.float32)
+    for each in (learner, alone):
+        with each.running():
+            each.loss_and_gradients(x)
+        each.gather()
+    assert seen == ([(6, 2), (6, 1)] if whole else [(3, 1), (3, 1), (6, 1)])
+    assert torch.get_num_threads() == before
+    torch.testing.assert_close(learner.gradients, alone.gradients, rtol=1e-4, atol=1e-6)

@@ -46,6 +46,9 @@ class Learner(learner.Learner):
         compiled: bool = False,
     ):
         self._device = torch.device(device)
+        whole = bool(model.in_one_piece) and not compiled and self._device.type == "cpu"
+        self._inner_threads = workers if whole else 1
+        workers = 1 if whole else workers
         super().__init__(model, workers)
         self.model = model.with_parameters(lambda name, _: self.view(self.parameters, name))
         self._narrow = (
@@ -96,9 +99,11 @@ class Learner(learner.Learner):
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """While training: one thread per worker, and freed memory is kept for reuse."""
+        """While training: one thread per worker, or all for one; freed memory is kept for reuse."""
         keep_freed_memory()
         with one_blas_thread() if self._device.type == "cpu" else nullcontext():
+            if self._inner_threads > 1:
+                torch.set_num_threads(self._inner_threads)
             yield
 
 
