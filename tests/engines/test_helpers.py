@@ -9,6 +9,7 @@ import pytest
 
 from clearformer import ops
 from clearformer.engines.helpers import ALONE, Helpers, parted
+from clearformer.engines.numpy.compiled.choice import SWITCH
 from clearformer.engines.numpy.learner import Learner
 from clearformer.engines.tape import Tape
 from clearformer.models.recurrent.build import LAYERS
@@ -86,7 +87,9 @@ def test_help_changes_no_value_and_no_gradient(count, lengths, pool, rng):
 @pytest.mark.parametrize(("cell", "width", "whole"), [
     ("lstm", NARROW - 1, True), ("lstm", NARROW, False), ("gru", 8, False), ("rnn", 8, False),
 ])  # fmt: skip
-def test_only_a_narrow_lstm_is_computed_in_one_piece(cell, width, whole):
+def test_only_a_narrow_lstm_is_computed_in_one_piece(cell, width, whole, monkeypatch):
+    """By plain NumPy: for kernels see `test_compiled_lstm`."""
+    monkeypatch.setenv(SWITCH, "never")
     wide = {"lstm": 4, "gru": 3, "rnn": 1}[cell] * width
     row = [np.zeros(width, np.float32)] if cell == "gru" else []
     weights = [np.zeros(shape, np.float32) for shape in ((2, wide), (width, wide), (wide,))]

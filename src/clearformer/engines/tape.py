@@ -92,10 +92,12 @@ class Tape:
 
     Attributes:
         helpers: who may share in the work of an operation.
+        compiled: whether operations may use compiled kernels.
     """
 
-    def __init__(self, helpers: Helpers = ALONE) -> None:
+    def __init__(self, helpers: Helpers = ALONE, compiled: bool = False) -> None:
         self.helpers = helpers
+        self.compiled = compiled
         self._records: list[_Record] = []
         self._gradients: dict[int, np.ndarray] = {}
 
@@ -175,6 +177,11 @@ def value_of(x: Any) -> np.ndarray:
 def helpers_of(inputs: Iterable[Any]) -> Helpers:
     """Those of the inputs' tape; nobody where nothing is recorded."""
     return next((x.tape.helpers for x in inputs if type(x) is TapeTensor), ALONE)
+
+
+def compiled_of(inputs: Iterable[Any]) -> bool:
+    """Whether the inputs' tape lets kernels do it; not where nothing is recorded."""
+    return any(type(x) is TapeTensor and x.tape.compiled for x in inputs)
 
 
 def record(name: str, value: Any, inputs: Sequence[Any], gradient: Gradient) -> Any:

@@ -2,7 +2,8 @@
 
 A model whose steps are short computes a batch in one piece: one worker, whom the other threads help
 with the large products. Two threads that each made such steps would meet at the interpreter's lock
-at every operation of every step.
+at every operation of every step. Compiled kernels make all steps in one call without that lock:
+with them the rows are split as always.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,8 +16,13 @@ from clearformer.engines import learner
 from clearformer.engines.helpers import ALONE, Helpers
 from clearformer.engines.learner import Loss
 from clearformer.engines.memory import keep_freed_memory
+from clearformer.engines.numpy.compiled.choice import is_compiled
 from clearformer.engines.tape import Tape
 from clearformer.engines.threads import one_blas_thread
+
+TRAINING = 60.0
+"""Seconds that training is taken to last, so that it uses kernels where there are any. Whether it
+does must not depend on how many steps are left, or a run gone on with would get other numbers."""
 
 
 class Learner(learner.Learner):
@@ -25,10 +31,11 @@ class Learner(learner.Learner):
     def __init__(self, model: Any, loss: Loss, workers: int = 1):
         super().__init__(model, workers)
         self.model = model.with_parameters(lambda name, _: self.view(self.parameters, name))
-        whole = bool(model.in_one_piece)
+        compiled = is_compiled(TRAINING)
+        whole = bool(model.in_one_piece) and not compiled
         helpers = Helpers(self._pool, workers - 1) if whole else ALONE
         split = 1 if whole else workers
-        self._workers = [_Worker(self, loss, helpers) for _ in range(split)]
+        self._workers = [_Worker(self, loss, Tape(helpers, compiled)) for _ in range(split)]
 
     def buffer(self, flat: np.ndarray) -> np.ndarray:
         """The array itself."""
@@ -53,8 +60,8 @@ class Learner(learner.Learner):
 class _Worker:
     """One thread's tape, and its share of the gradients."""
 
-    def __init__(self, learner: Learner, loss: Loss, helpers: Helpers):
-        self._tape = Tape(helpers)
+    def __init__(self, learner: Learner, loss: Loss, tape: Tape):
+        self._tape = tape
         self._loss = loss
         self._model = learner.model.with_parameters(lambda _, array: self._tape.watch(array))
         self._leaves = self._model.parameters()

@@ -7,7 +7,7 @@ import numpy as np
 
 from clearformer.engines.numpy.linear import sum_of_rows
 from clearformer.engines.numpy.unrolled import Unrolled
-from clearformer.engines.tape import record_several, value_of
+from clearformer.engines.tape import compiled_of, record_several, value_of
 
 
 def lstm(
@@ -37,21 +37,35 @@ def lstm(
     )  # fmt: skip
     w, u = value_of(weight_input), value_of(weight_hidden)
     biased = bias is not None
+    inputs = (x, hidden, cell, weight_input, weight_hidden, *((bias,) if biased else ()))
     first = value_of(hidden), value_of(cell)
-    kept = _forwards(steps, first, w, u, value_of(bias) if biased else None)
+    forwards, backwards = _ways(compiled_of(inputs) and steps.is_single(w, u, *first))
+    kept = forwards(steps, first, w, u, value_of(bias) if biased else None)
 
     def gradient(*received: np.ndarray | None) -> tuple[np.ndarray, ...]:
-        found, to_gates = _backwards(steps, kept, w, u, received)
+        found, to_gates = backwards(steps, kept, w, u, received)
         return (*found, sum_of_rows(to_gates)) if biased else found
 
-    inputs = (x, hidden, cell, weight_input, weight_hidden, *((bias,) if biased else ()))
     _, states, cells, _ = kept
     results = steps.unpacked(steps.after(states)), steps.last(states), steps.last(cells)
     outputs, last, last_cell = record_several("lstm", results, inputs, gradient)
     return outputs, last, last_cell
 
 
-class _Kept(NamedTuple):
+def _ways(compiled: bool) -> tuple[Any, Any]:
+    """Forwards and backwards through all steps; compiled, where that was decided."""
+    if not compiled:
+        return _forwards, _backwards
+    from clearformer.engines.numpy.compiled import lstm as compiled_way
+
+    return compiled_way.forwards, compiled_way.backwards
+
+
+Gradients = tuple[tuple[np.ndarray, ...], np.ndarray]
+"""Of x, h_0, c_0, W and U; and dL/da of all gates, (position, 4 hidden)."""
+
+
+class Kept(NamedTuple):
     """What the way back needs of the way forward, of all steps."""
 
     gates: np.ndarray
@@ -68,7 +82,7 @@ def _forwards(
     w: np.ndarray,
     u: np.ndarray,
     bias: np.ndarray | None,
-) -> _Kept:
+) -> Kept:
     """All gates, states and cells. With σ(a) = tanh(a/2)/2 + 1/2 one tanh makes all four gates."""
     size = len(u)
     gates = np.empty((len(steps.x), 4 * size), np.result_type(steps.x, w))
@@ -83,7 +97,7 @@ def _forwards(
             part += bias
 
     states, cells = (steps.states(one, gates.dtype) for one in first)
-    kept = _Kept(gates, states, cells, np.empty((len(gates), size), gates.dtype))
+    kept = Kept(gates, states, cells, np.empty((len(gates), size), gates.dtype))
     new_states, new_cells, bends = steps.after(states), steps.after(cells), kept.bends
     product, room = steps.product(u), steps.room(4 * size, gates.dtype)
     for now, before in steps.after_sums(sums):
@@ -103,11 +117,11 @@ def _forwards(
 
 def _backwards(
     steps: Unrolled,
-    kept: _Kept,
+    kept: Kept,
     w: np.ndarray,
     u: np.ndarray,
     received: tuple[np.ndarray | None, ...],
-) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+) -> Gradients:
     """The gradients of x, of the initial state and cell, of W and U; and dL/da of all gates."""
     gates, states, cells, bends = kept
     to_outputs, to_hidden, to_cell = received

@@ -44,6 +44,15 @@ class Unrolled:
         self._helpers: Helpers = helpers_of((x, *others.values()))
         self.x = self.packed(data)
 
+    def is_single(self, *others: np.ndarray) -> bool:
+        """Whether everything is in float32, as kernels have it."""
+        return all(each.dtype == np.float32 for each in (self.x, *others))
+
+    def places(self) -> np.ndarray:
+        """`steps` for a kernel: of each (step, 3) the first row, the last + 1, the state before."""
+        rows = [(now.start, now.stop, before.start) for now, before in self.steps]
+        return np.array(rows, np.int64).reshape(-1, 3)
+
     def packed(self, x: np.ndarray) -> np.ndarray:
         """(batch, seq, …) → (position, …)."""
         if self._packing.order is None:
