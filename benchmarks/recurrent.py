@@ -5,8 +5,9 @@
 
 Both sides start from the same numbers, in float32, and take turns; a test holds them equal.
 clearformer works as it does in training: a learner shares a batch out over as many threads as
-torch.nn is given. Gradients are those of the input, the weights and the biases, for outputs that
-all receive one. PyTorch is not installed by this script; without it there is no ratio.
+torch.nn is given; the NumPy engine takes compiled kernels where numba is installed, or never with
+CLEARFORMER_COMPILED=never. Gradients are those of the input, the weights and the biases, for
+outputs that all receive one. PyTorch is not installed by this script; without it there is no ratio.
 """
 
 import argparse
@@ -22,6 +23,8 @@ from threadpoolctl import threadpool_limits
 from clearformer import ops
 from clearformer.engines.choose import learner_of
 from clearformer.engines.execution import Execution
+from clearformer.engines.numpy.compiled.choice import is_compiled
+from clearformer.engines.numpy.learner import TRAINING
 from clearformer.models.part import Part
 from clearformer.models.recurrent.build import LAYERS
 from clearformer.models.recurrent.layers import RecurrentLayer
@@ -92,7 +95,8 @@ def ours(setting: Setting, engine: str) -> Work:
     learner = learner_of(how, setting.layer(), weighted_sum)
     arrays = setting.arrays()
     with threadpool_limits(setting.threads, user_api="blas"), learner.running():
-        yield f"{setting.threads} threads, {blas_threads()}"
+        kernels = ", compiled" if engine == "numpy" and is_compiled(TRAINING) else ""
+        yield f"{setting.threads} threads, {blas_threads()}{kernels}"
         while True:
             learner.loss_and_gradients(*arrays)
             learner.gather()
