@@ -84,3 +84,28 @@ def test_whole_numbers_and_lists_are_logits_too(temperature, unchecked):
 def test_half_precision_stands_any_temperature(temperature):
     logits = np.array([1, 2, 3], np.float16)
     assert cf.sample(logits, temperature=temperature) == 2
+
+
+@pytest.mark.parametrize("vocabulary", [255, 256, 257, 700, 1024])
+def test_a_large_vocabulary_is_drawn_from_as_a_small_one_is(vocabulary, rng):
+    """Its probabilities are added up in blocks; some blocks have none."""
+    logits = 3 * rng.normal(size=vocabulary)
+    logits[rng.random(vocabulary) < 0.3] = -np.inf
+    logits[256:512] = -np.inf
+    share = probabilities(logits, Sampling(1.0))
+    borders = np.cumsum(share)
+    expected = np.flatnonzero(share)
+    middles = (borders - share / 2)[expected]
+    assert [draw(logits, Sampling(1.0), Fixed(middle)) for middle in middles] == expected.tolist()
+    for number in (0.0, 5e-324, ALMOST_ONE, *borders[borders < 1]):
+        assert share[draw(logits, Sampling(1.0), Fixed(number))] > 0
+
+
+@pytest.mark.parametrize("top_p", [1e-9, 0.3, 0.9, 0.999, ALMOST_ONE])
+def test_the_nucleus_is_that_of_sorting_everything(top_p, rng):
+    logits = np.round(2 * rng.normal(size=900))  # many are alike: the first of them come first
+    share = probabilities(logits, Sampling(1.0))
+    order = np.argsort(-share, kind="stable")
+    before = np.cumsum(share[order]) - share[order]
+    kept = np.sort(order[before < top_p - 1e-12])
+    assert np.flatnonzero(probabilities(logits, Sampling(1.0, top_p=top_p))).tolist() == list(kept)

@@ -1,7 +1,7 @@
 """Choosing the next token from the logits."""
 
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, nextafter
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,6 +12,10 @@ from clearformer.tensor import Float
 
 SMALLEST_TEMPERATURE = 1e-30
 """Its inverse is still a float32; the smallest lead that a float32 can show then decides."""
+
+
+BLOCK = 256
+"""Tokens whose probabilities are added up first, about the root of a large vocabulary."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +70,25 @@ def _unnormalised(
     if sampling.top_k is not None and sampling.top_k < len(share):
         share[np.argpartition(share, -sampling.top_k)[: -sampling.top_k]] = 0
     if sampling.top_p is not None and sampling.top_p < 1:
-        order = np.argsort(-share, kind="stable")
-        up_to = np.cumsum(share[order], dtype=np.float64)
-        before = np.concatenate([[0.0], up_to[:-1]])
-        share[order[before >= sampling.top_p * up_to[-1]]] = 0
+        share = _nucleus(share, sampling.top_p)
     return share
+
+
+def _nucleus(share: Float[np.ndarray, " vocab"], top_p: float) -> Float[np.ndarray, " vocab"]:
+    """The most likely tokens that together reach p of the sum; 0 elsewhere.
+
+    All that have less than (1 - p) / vocab of the sum have together less than 1 - p of it, so the
+    others reach p without them and only those need sorting; the half is for rounding.
+    """
+    total = share.sum(dtype=np.float64)
+    likely = np.flatnonzero(share >= (1 - top_p) * total / len(share) / 2)
+    order = likely[np.argsort(-share[likely], kind="stable")]
+    up_to = np.cumsum(share[order], dtype=np.float64)
+    before = np.concatenate([[0.0], up_to[:-1]])
+    kept = order[before < top_p * total]
+    nucleus = np.zeros_like(share)
+    nucleus[kept] = share[kept]
+    return nucleus
 
 
 def _check_finite(highest: Any) -> None:
@@ -113,8 +131,22 @@ def draw(logits: Float[np.ndarray, " vocab"], sampling: Sampling, rng: np.random
         chosen = int(logits.argmax())
         _check_finite(logits[chosen])
         return chosen
-    cumulative = np.cumsum(_unnormalised(logits, sampling), dtype=np.float64)
-    # the last value may miss 1 by rounding; scaling the draw keeps ids of probability 0 out
-    total = cumulative[-1]
-    place = np.searchsorted(cumulative, min(rng.random() * total, np.nextafter(total, 0)), "right")
-    return int(place)
+    share, start, goal = _unnormalised(logits, sampling), 0, rng.random()
+    if len(share) <= BLOCK:
+        cumulative = share.cumsum(dtype=np.float64)
+        return _reached(cumulative, goal * float(cumulative[-1]))
+    # a sum for each block first: adding up one by one takes twenty times as long
+    ends = np.add.reduceat(share, np.arange(0, len(share), BLOCK), dtype=np.float64).cumsum()
+    goal *= float(ends[-1])
+    if block := _reached(ends, goal):
+        start, goal = block * BLOCK, goal - float(ends[block - 1])
+    return start + _reached(share[start : start + BLOCK].cumsum(dtype=np.float64), goal)
+
+
+def _reached(cumulative: np.ndarray, goal: float) -> int:
+    """The first place that is above the goal.
+
+    Where rounding has put the goal above all, the last one that adds something: one that does not
+    has probability 0.
+    """
+    return int(cumulative.searchsorted(min(goal, nextafter(float(cumulative[-1]), 0)), "right"))
