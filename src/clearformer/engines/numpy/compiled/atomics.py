@@ -36,6 +36,18 @@ def tell(typing: Any, numbers: Any, place: Any, number: Any) -> Generated:
     return types.void(numbers, types.intp, types.int64), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def swapped(typing: Any, numbers: Any, place: Any, expected: Any, number: Any) -> Generated:
+    """Writes a number where `expected` stands, and says whether it stood there: one thread wins."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        at = _address(context, builder, signature, given)
+        found = builder.cmpxchg(at, given[2], given[3], "acq_rel", "acquire")
+        return builder.extract_value(found, 1)
+
+    return types.boolean(numbers, types.intp, types.int64, types.int64), generate
+
+
 def _address(context: Any, builder: Any, signature: Any, given: Any) -> Any:
     array = context.make_array(signature.args[0])(context, builder, given[0])
     return builder.gep(array.data, [given[1]])

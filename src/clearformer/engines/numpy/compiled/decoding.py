@@ -1,12 +1,22 @@
 """The compiled way of making one token after another."""
 
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from clearformer.engines.numpy.compiled import decoding_kernel
-from clearformer.engines.numpy.compiled.decoding_kernel import FAR_APART, Dials, Room, Weights
+from clearformer.engines.numpy.compiled.decoding_kernel import (
+    AWAY,
+    FAR_APART,
+    STATE,
+    Dials,
+    Room,
+    Weights,
+)
+from clearformer.engines.numpy.compiled.pace import Pace
+from clearformer.engines.numpy.compiled.second_thread import SecondThread
 from clearformer.engines.plan import Folded, Plan
 
 ACTIVATIONS = {
@@ -15,36 +25,38 @@ ACTIVATIONS = {
     "silu": decoding_kernel.SILU,
 }
 
+THREADS = 2
+"""More would read a laptop's memory no quicker."""
+
+PATIENCE = 1_000_000
+"""Looks of the second thread for the next token before it goes to sleep: about a millisecond."""
+
 
 class CompiledDecoder:
     """Carries a plan out whose layers are all alike; see `engines.numpy.decoding.decoder`."""
 
     def __init__(self, plan: Plan, cache: Any):
         self._cache = cache
-        self._weights, self._dials = _weights(plan), _dials(plan)
-        self._room = _room(self._weights, self._dials, cache.context, threads=1)
+        weights, dials = _weights(plan), _dials(plan)
+        self._room = _room(weights, dials, cache.context)
         width = len(self._room.mixed) // plan.heads
         shape = (len(plan.layers), plan.key_value_heads, cache.context, width)
-        self._keys, self._values = (np.empty(shape, plan.embedding.dtype) for _ in range(2))
-        for held, key, value in zip(cache.layers, self._keys, self._values, strict=True):
+        keys, values = (np.empty(shape, plan.embedding.dtype) for _ in range(2))
+        for held, key, value in zip(cache.layers, keys, values, strict=True):
             held.hold(key[None], value[None])
-        self._logits = np.empty(len(self._weights.logits), plan.embedding.dtype)
+        self._logits = np.empty(len(weights.logits), plan.embedding.dtype)
+        self._given = (weights, dials, self._room, keys, values, self._logits)
+        self._pace = Pace()
+        self._second = SecondThread(decoding_kernel.share, *self._given, PATIENCE)
 
     def __call__(self, token: int) -> np.ndarray:
         """The logits (vocab,) of what follows `token`, which is added to the cache."""
-        decoding_kernel.decode(
-            self._weights,
-            self._dials,
-            self._room,
-            self._keys,
-            self._values,
-            token,
-            self._cache.length,
-            self._logits,
-            0,
-            1,
-        )
+        begun, together = perf_counter(), self._pace.together
+        decoding_kernel.decode(*self._given, token, self._cache.length, together)
         self._cache.advance()
+        self._pace.took(perf_counter() - begun)
+        if self._pace.together and self._room.orders[STATE] == AWAY:
+            self._second.call()
         return self._logits
 
 
@@ -113,15 +125,19 @@ def _epsilon(given: float | None) -> float:
     return -1.0 if given is None else float(given)
 
 
-def _room(weights: Weights, dials: Dials, context: int, threads: int) -> Room:
+def _room(weights: Weights, dials: Dials, context: int) -> Room:
     kind, embed = weights.embedding.dtype, weights.embedding.shape[1]
-    mixed = weights.output.shape[2]
+    mixed, hidden = weights.output.shape[2], weights.project.shape[2]
     return Room(
         x=np.empty(embed, kind),
-        normal=np.empty((threads, embed), kind),
+        normal=np.empty((THREADS, embed), kind),
         queries=np.empty(mixed, kind),
         scores=np.empty((dials.heads, context), kind),
+        powers=np.empty((dials.heads, context), np.int32),
         mixed=np.empty(mixed, kind),
-        hidden=np.empty(weights.project.shape[2], kind),
-        arrived=np.zeros(threads * FAR_APART, np.int64),
+        hidden=np.empty(hidden, kind),
+        bends=np.empty(hidden, kind),
+        bits=np.empty(hidden, np.int32),
+        arrived=np.zeros(THREADS * FAR_APART, np.int64),
+        orders=np.zeros(FAR_APART, np.int64),
     )

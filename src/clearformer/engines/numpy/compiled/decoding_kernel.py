@@ -9,11 +9,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearformer.engines.numpy.compiled.atomics import tell, told
-from clearformer.engines.numpy.compiled.kernel import kernel, piece
+from clearformer.engines.numpy.compiled.atomics import swapped, tell, told
+from clearformer.engines.numpy.compiled.kernel import kernel, piece, piece_in_order
 
 FAR_APART = 16
 """Numbers between those of two threads: 128 bytes, so that they share no line of the cache."""
+
+STATE, AT, LAYER = 0, 1, 2
+"""Places in `Room.orders`: what the second thread does; where the first one wants it to begin."""
+
+AWAY, WAITING, ASKED = 0, 1, 2
+"""States of the second thread."""
 
 GELU, SQUARED_RELU, SILU = 0, 1, 2
 """How a kernel is told the activation."""
@@ -67,9 +73,13 @@ class Room(NamedTuple):
     normal: np.ndarray  # (thread, embed)
     queries: np.ndarray  # (heads · width,)
     scores: np.ndarray  # (heads, context)
+    powers: np.ndarray  # (heads, context) int32
     mixed: np.ndarray  # (heads · width,)
     hidden: np.ndarray  # (hidden,)
+    bends: np.ndarray  # (hidden,)
+    bits: np.ndarray  # (hidden,) int32
     arrived: np.ndarray  # (thread · FAR_APART,) int64: meetings that each thread has reached
+    orders: np.ndarray  # (FAR_APART,) int64
 
 
 @kernel
@@ -79,42 +89,91 @@ def decode(
     room: Any,
     keys: Any,
     values: Any,
+    logits: Any,
     token: int,
     at: int,
-    logits: Any,
+    together: bool,
+) -> None:
+    """Writes what follows `token`, at position `at`, to `logits`.
+
+    Keys and values are (layer, head, context, width); the rows `at` are written. `together`: a
+    thread that waits in `share` takes half of each layer from the next one on.
+    """
+    threads, orders = 1, room.orders
+    for i in range(len(room.x)):
+        room.x[i] = weights.embedding[token, i]
+        if len(weights.positions):
+            room.x[i] += weights.positions[at, i]
+    for layer in range(len(weights.output)):
+        if together and threads == 1 and told(orders, STATE) == WAITING:
+            orders[AT], orders[LAYER] = at, layer
+            room.arrived[:] = 0
+            threads = 2 if swapped(orders, STATE, WAITING, ASKED) else 1
+        _go_through(weights, dials, room, keys[layer], values[layer], layer, at, 0, threads)
+    _score(weights, dials, room, logits, 0, threads)
+
+
+@kernel
+def share(
+    weights: Any, dials: Any, room: Any, keys: Any, values: Any, logits: Any, patience: int
+) -> None:
+    """Takes half of each token that another thread decodes, until none comes for a while.
+
+    `patience` is how often it looks, each time for about a nanosecond.
+    """
+    orders = room.orders
+    tell(orders, STATE, WAITING)
+    while True:
+        looks = 0
+        while told(orders, STATE) == WAITING:
+            looks += 1
+            if looks >= patience and swapped(orders, STATE, WAITING, AWAY):
+                return
+        at = orders[AT]
+        for layer in range(orders[LAYER], len(weights.output)):
+            _go_through(weights, dials, room, keys[layer], values[layer], layer, at, 1, 2)
+        _score(weights, dials, room, logits, 1, 2)
+        tell(orders, STATE, WAITING)
+
+
+@piece
+def _go_through(
+    weights: Any,
+    dials: Any,
+    room: Any,
+    keys: Any,
+    values: Any,
+    layer: int,
+    at: int,
     thread: int,
     threads: int,
 ) -> None:
-    """Writes what follows `token`, at position `at`, to `logits`; called by each of the threads.
-
-    Keys and values are (layer, head, context, width); the rows `at` are written.
-    """
-    x, normal, hidden = room.x, room.normal[thread], room.hidden
-    embed, wide = len(x), len(hidden)
-    first, last = _share(dials.key_value_heads, thread, threads)
-    top, bottom = _share(embed, thread, threads)
-    for i in range(top, bottom):
-        x[i] = weights.embedding[token, i]
-        if len(weights.positions):
-            x[i] += weights.positions[at, i]
+    """A thread's part of one block; x is whole before and after."""
+    x, normal = room.x, room.normal[thread]
+    top, bottom = _part(len(x), thread, threads)
+    begin, end = _part(dials.key_value_heads, thread, threads)
+    _normalise(x, dials.centre_1, dials.epsilon_1, normal)
+    for head in range(begin, end):
+        _look(weights, dials, room, keys, values, layer, head, at, normal)
     _meet(room.arrived, thread, threads)
-    for layer in range(len(weights.output)):
-        _normalise(x, dials.centre_1, dials.epsilon_1, normal)
-        for head in range(first, last):
-            _look(weights, dials, room, keys[layer], values[layer], layer, head, at, normal)
-        _meet(room.arrived, thread, threads)
-        for i in range(top, bottom):
-            x[i] += _dot(weights.output[layer, i], room.mixed) + weights.output_bias[layer, i]
-        _meet(room.arrived, thread, threads)
-        _normalise(x, dials.centre_2, dials.epsilon_2, normal)
-        begin, end = _share(wide, thread, threads)
-        _bend(weights, dials.activation, layer, normal, hidden, begin, end)
-        _meet(room.arrived, thread, threads)
-        for i in range(top, bottom):
-            x[i] += _dot(weights.project[layer, i], hidden) + weights.project_bias[layer, i]
-        _meet(room.arrived, thread, threads)
-    _normalise(x, dials.centre, dials.epsilon, normal)
-    begin, end = _share(len(logits), thread, threads)
+    for i in range(top, bottom):
+        x[i] += _dot(weights.output[layer, i], room.mixed) + weights.output_bias[layer, i]
+    _meet(room.arrived, thread, threads)
+    begin, end = _part(len(room.hidden), thread, threads)
+    _normalise(x, dials.centre_2, dials.epsilon_2, normal)
+    _bend(weights, room, dials.activation, layer, normal, begin, end)
+    _meet(room.arrived, thread, threads)
+    for i in range(top, bottom):
+        x[i] += _dot(weights.project[layer, i], room.hidden) + weights.project_bias[layer, i]
+    _meet(room.arrived, thread, threads)
+
+
+@piece
+def _score(weights: Any, dials: Any, room: Any, logits: Any, thread: int, threads: int) -> None:
+    """A thread's part of the logits."""
+    normal = room.normal[thread]
+    _normalise(room.x, dials.centre, dials.epsilon, normal)
+    begin, end = _part(len(logits), thread, threads)
     for i in range(begin, end):
         logits[i] = _dot(weights.logits[i], normal) + weights.logits_bias[i]
     _meet(room.arrived, thread, threads)
@@ -147,12 +206,20 @@ def _look(
         _through(matrix, bias, normal, each * width, query)
         _place(query, dials.head_epsilon, turn)
         mixed = room.mixed[each * width : (each + 1) * width]
-        _mix(query, keys[head], values[head], at, dials.scale, room.scores[each], mixed)
+        scores, powers = room.scores[each], room.powers[each]
+        _mix(query, keys[head], values[head], at, dials.scale, scores, powers, mixed)
 
 
 @piece
 def _mix(
-    query: Any, keys: Any, values: Any, at: int, scale: float, scores: Any, mixed: Any
+    query: Any,
+    keys: Any,
+    values: Any,
+    at: int,
+    scale: float,
+    scores: Any,
+    powers: Any,
+    mixed: Any,
 ) -> None:
     """softmax(query · keys) · values over the positions up to `at`."""
     factor = query.dtype.type(scale)
@@ -160,16 +227,17 @@ def _mix(
     for t in range(at + 1):
         scores[t] = factor * _dot(query, keys[t])
         highest = max(highest, scores[t])
-    total = query.dtype.type(0)
     for t in range(at + 1):
-        scores[t] = np.exp(scores[t] - highest)
-        total += scores[t]
+        scores[t] -= highest
+    _exponentiate(scores[: at + 1], powers)
     mixed[:] = 0
     for t in range(at + 1):
-        share = scores[t] / total
         row = values[t]
         for i in range(len(mixed)):
-            mixed[i] += share * row[i]
+            mixed[i] += scores[t] * row[i]
+    total = scores[: at + 1].sum()
+    for i in range(len(mixed)):
+        mixed[i] /= total
 
 
 @piece
@@ -187,20 +255,26 @@ def _place(row: Any, epsilon: float, turn: Any) -> None:
 
 @piece
 def _bend(
-    weights: Any, activation: int, layer: int, normal: Any, hidden: Any, begin: int, end: int
+    weights: Any, room: Any, activation: int, layer: int, normal: Any, begin: int, end: int
 ) -> None:
     """The hidden numbers begin … end."""
+    hidden, bends = room.hidden, room.bends[begin:end]
     number = hidden.dtype.type
     for i in range(begin, end):
         h = _dot(weights.expand[layer, i], normal) + weights.expand_bias[layer, i]
-        if activation == SILU:
-            gate = _dot(weights.gate[layer, i], normal) + weights.gate_bias[layer, i]
-            hidden[i] = h * gate / (number(1) + np.exp(-gate))
-        elif activation == SQUARED_RELU:
+        if activation == SQUARED_RELU:
             hidden[i] = number(0) if h < 0 else h * h  # what is no number stays none
+        elif activation == GELU:
+            hidden[i] = h
+            bends[i - begin] = -number(2 * _ROOT) * (h + number(_CUBIC) * h * h * h)
         else:
-            inner = number(_ROOT) * (h + number(_CUBIC) * h * h * h)
-            hidden[i] = number(0.5) * h * (number(1) + np.tanh(inner))
+            gate = _dot(weights.gate[layer, i], normal) + weights.gate_bias[layer, i]
+            hidden[i] = h * gate
+            bends[i - begin] = -gate
+    if activation != SQUARED_RELU:  # 1/2 (1 + tanh u) = 1 / (1 + exp(-2 u))
+        _exponentiate(bends, room.bits[begin:end])
+        for i in range(begin, end):
+            hidden[i] /= number(1) + bends[i - begin]
 
 
 @piece
@@ -224,6 +298,37 @@ def _through(matrix: Any, bias: Any, x: Any, begin: int, result: Any) -> None:
         result[i] = _dot(matrix[begin + i], x) + bias[begin + i]
 
 
+@piece_in_order
+def _exponentiate(x: Any, bits: Any) -> None:
+    """exp of each number in place. In float32 as 2^k · exp(r), which the compiler vectorises.
+
+    k is a whole number and |r| ≤ ln 2 / 2; exp(r) by a polynomial (Cephes' expf), 2^k by writing k
+    into the exponent of a float32. ln 2 is taken away in two parts, the first without rounding.
+    Not below exp(-87) and not above exp(88).
+    """
+    if x.itemsize == 8:
+        for i in range(len(x)):
+            x[i] = np.exp(x[i])
+        return
+    single = np.float32
+    for i in range(len(x)):
+        v = single(x[i])
+        v = single(-87) if v < single(-87) else v
+        v = single(88) if v > single(88) else v
+        k = np.floor(v * single(1.44269504) + single(0.5))
+        r = v - k * single(0.693359375) + k * single(2.12194440e-4)
+        p = single(1.9875691500e-4) * r + single(1.3981999507e-3)
+        p = p * r + single(8.3334519073e-3)
+        p = p * r + single(4.1665795894e-2)
+        p = p * r + single(1.6666665459e-1)
+        p = p * r + single(5.0000001201e-1)
+        x[i] = p * r * r + r + single(1)
+        bits[i] = (np.int32(k) + np.int32(127)) << np.int32(23)
+    powers = bits.view(np.float32)
+    for i in range(len(x)):
+        x[i] *= powers[i]
+
+
 @piece
 def _dot(a: Any, b: Any) -> Any:
     total = a.dtype.type(0)
@@ -233,7 +338,7 @@ def _dot(a: Any, b: Any) -> Any:
 
 
 @piece
-def _share(items: int, thread: int, threads: int) -> tuple[int, int]:
+def _part(items: int, thread: int, threads: int) -> tuple[int, int]:
     """From where to where a thread's part goes."""
     return items * thread // threads, items * (thread + 1) // threads
 

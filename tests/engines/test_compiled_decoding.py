@@ -1,0 +1,54 @@
+"""The compiled way of decoding: two threads give the bits that one gives."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba", reason="the extra `fast` is not installed")
+
+from clearformer.engines.numpy.compiled import decoding
+from clearformer.engines.numpy.compiled.decoding_kernel import AT, STATE, WAITING
+from clearformer.engines.numpy.decoding import decoder
+from clearformer.generation.plan import plan_of
+from clearformer.models.cache import KeyValueCache
+from models.decoders import VARIANTS, random_decoder, random_ids
+
+
+class Always:
+    """A pace that never changes."""
+
+    def __init__(self, together: bool):
+        self.together = together
+
+    def took(self, seconds: float) -> None:
+        pass
+
+
+def logits(monkeypatch, model, ids, together: bool) -> tuple[np.ndarray, bool]:
+    """Those after each token, and whether a second thread took part."""
+    monkeypatch.setattr(decoding, "Pace", lambda: Always(together))
+    cache = KeyValueCache(len(model.blocks), len(ids))
+    made = decoder(plan_of(model), cache, compiled=True)
+    made._room.orders[AT] = -1
+    for _ in range(2000):  # the second thread needs a moment to come
+        cache.clear()
+        found = np.array([made(int(token)).copy() for token in ids])
+        took_part = bool(made._room.orders[AT] >= 0)
+        if took_part or not together:
+            break
+    assert made._room.orders[STATE] <= WAITING or together
+    return found, took_part
+
+
+@pytest.mark.parametrize("recipe", ["modern", "classic"])
+@pytest.mark.parametrize("heads", [1, 2, 3])
+def test_two_threads_give_the_same_bits_as_one(recipe, heads, monkeypatch):
+    configuration = replace(
+        VARIANTS[f"the {recipe} recipe"], layers=5, heads=heads, embed=12, hidden=7, context=40
+    )
+    model, ids = random_decoder(configuration, np.float32), random_ids(configuration, 40)
+    alone, took_part = logits(monkeypatch, model, ids, together=False)
+    assert not took_part
+    beside, _ = logits(monkeypatch, model, ids, together=True)
+    np.testing.assert_array_equal(beside, alone)

@@ -1,0 +1,35 @@
+"""A second thread is tried, kept where it helps, and tried again later."""
+
+from clearformer.engines.numpy.compiled.pace import KEEP, TRIAL, Pace
+
+
+def how(pace: Pace, alone: float, together: float, works: int) -> list[bool]:
+    """How each piece of work was done, where they take so long."""
+    done = []
+    for _ in range(works):
+        done.append(pace.together)
+        pace.took(together if pace.together else alone)
+    return done
+
+
+def test_a_second_thread_that_helps_is_kept_until_the_next_trial():
+    done = how(Pace(), alone=2.0, together=1.0, works=2 * (2 * TRIAL + KEEP))
+    cycle = TRIAL * [False] + TRIAL * [True] + KEEP * [True]
+    assert done == 2 * cycle
+
+
+def test_one_that_does_not_help_is_left_alone():
+    done = how(Pace(), alone=1.0, together=0.999, works=2 * TRIAL + KEEP)
+    assert done == TRIAL * [False] + TRIAL * [True] + KEEP * [False]
+
+
+def test_a_trial_ends_once_it_has_cost_more_than_going_alone():
+    """A thread that is waited for in vain takes a thousand times as long."""
+    done = how(Pace(), alone=1.0, together=1000.0, works=TRIAL + 1 + KEEP)
+    assert done == TRIAL * [False] + [True] + KEEP * [False]
+
+
+def test_what_changes_is_found_out():
+    pace = Pace()
+    how(pace, alone=1.0, together=9.0, works=TRIAL + 1 + KEEP)
+    assert how(pace, alone=1.0, together=0.5, works=2 * TRIAL + 1)[-1]
