@@ -91,6 +91,7 @@ def generate(
     pieces = trained.stream(prepared, tokens, sampling, seed=seed, cached=not no_cache)
     for note in prepared.notes:
         tell(note_of(note))
+    compiled = not no_cache and trained.is_compiled(tokens)
     begun = time.perf_counter()
     text = ""
     if not as_json:
@@ -102,10 +103,12 @@ def generate(
                 click.echo(printable(piece), nl=False)
     seconds = time.perf_counter() - begun
     if as_json:
-        show_json(_document(prompt, text, tokens, seconds, seed, prepared.notes))
+        document = _document(prompt, text, tokens, seconds, seed, prepared.notes)
+        show_json({**document, "compiled": compiled})
     else:
         click.echo()
-        tell(f"{tokens:,} tokens, {tokens / max(seconds, 1e-9):,.0f} a second")
+        how = " (compiled)" if compiled else ""
+        tell(f"{tokens:,} tokens, {tokens / max(seconds, 1e-9):,.0f} a second{how}")
 
 
 def _fill(run: "Run", text: str, sampling: "Sampling", seed: int | None, as_json: bool) -> None:

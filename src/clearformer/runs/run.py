@@ -15,6 +15,7 @@ from clearformer.engines.execution import Wish
 from clearformer.engines.threads import spread_of, threads_for_generation
 from clearformer.errors import ConfigurationError, TextError
 from clearformer.generation.generate import generate
+from clearformer.generation.plan import is_compiled
 from clearformer.generation.sampling import Sampling
 from clearformer.models.kind import Configuration
 from clearformer.models.kinds import KINDS
@@ -209,6 +210,15 @@ class Run:
         if seed is not None and not (isinstance(seed, Integral) and seed >= 0):
             raise ConfigurationError(f"seed must be a whole number of at least 0; got {seed}")
         return self._pieces(prompt, tokens, sampling, seed, cached)
+
+    def is_compiled(self, tokens: int) -> bool:
+        """Whether `stream` makes so many tokens with a compiled kernel (extra `fast`).
+
+        Raises:
+            ConfigurationError: if CLEARFORMER_COMPILED has an unknown value, or wants what is not
+                installed.
+        """
+        return is_compiled(self.model, tokens)
 
     def _pieces(
         self, prompt: Prompt, tokens: int, sampling: Sampling, seed: int | None, cached: bool
