@@ -139,6 +139,11 @@ class ModelConfiguration(Configuration):
             )
 
     @property
+    def usual_optimizer(self) -> str:
+        """The textbook's for the textbook's recipe; Muon for the modern one."""
+        return "muon" if self.recipe == "modern" else "adamw"
+
+    @property
     def completed(self) -> "ModelConfiguration":
         """The same configuration with every None filled in from the recipe."""
         recipe = RECIPES[self.recipe]

@@ -43,6 +43,11 @@ class Configuration(ABC):
         return self
 
     @property
+    def usual_optimizer(self) -> str:
+        """By what such a model learns best, as far as was tried."""
+        return "adamw"
+
+    @property
     @abstractmethod
     def parameter_count(self) -> int:
         """How many numbers the model learns, in exact integers, before anything is allocated."""

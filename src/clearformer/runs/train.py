@@ -94,7 +94,8 @@ def train(
         else:
             kind = kind_named(model or DEFAULT)
             chosen = model_for(kind, size, model_given)
-            options = TrainingOptions(**training_given)
+            usual = {"optimizer": chosen(1).usual_optimizer}
+            options = TrainingOptions(**{**usual, **training_given})
             if compiled and model_given.get("dropout"):
                 raise cannot_compile(DROPS, DROPS_ADVICE)
         asked = _possible(asked, folder, told)

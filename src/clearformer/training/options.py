@@ -8,10 +8,23 @@ from clearformer.errors import ConfigurationError
 
 OPTIMIZERS = ("adamw", "muon")
 
-DEFAULT_OPTIMIZER = "adamw"
-
 OPTIMIZER_BEFORE = "adamw"
 """Of runs that were made before there was a choice, and do not tell."""
+
+
+@dataclass(frozen=True)
+class Usual:
+    """What an optimizer is used with, unless told otherwise; found by trials, see docs/log.md."""
+
+    learning_rate: float
+    warm_up: float
+    weight_decay: float
+
+
+USUAL = {"adamw": Usual(3e-3, 0.05, 0.1), "muon": Usual(0.02, 0.02, 0.0)}
+
+AS_USUAL: Any = None
+"""Stands where the optimizer decides, until the options are made."""
 
 
 @dataclass(frozen=True)
@@ -26,16 +39,18 @@ class TrainingOptions:
     """Sequences in each step."""
     accumulation: int = 1
     """Parts in which a batch is computed, one after the other, to save memory."""
-    optimizer: str = DEFAULT_OPTIMIZER
+    optimizer: str = "adamw"
     """How weights move: adamw; or muon, for the matrices of the blocks, and adamw for the rest."""
-    learning_rate: float = 3e-3
-    """The largest learning rate, reached after warm-up."""
-    warm_up: float = 0.05
-    """Share of the run over which the learning rate rises from zero."""
+    learning_rate: float = AS_USUAL
+    """The largest learning rate, reached after warm-up. Unless given: 0.003; with muon 0.02."""
+    warm_up: float = AS_USUAL
+    """Share of the run over which the learning rate rises from zero. Unless given: 0.05; with muon
+    0.02."""
     decay_from: float = 0.4
     """Share of the run after which the learning rate falls in a straight line to zero."""
-    weight_decay: float = 0.1
-    """Shrinks matrices by learning_rate · weight_decay at each step."""
+    weight_decay: float = AS_USUAL
+    """Shrinks matrices by learning_rate · weight_decay at each step. Unless given: 0.1; with muon
+    0."""
     clip: float = 1.0
     """Largest norm of the gradient over all parameters; larger ones are scaled down to it."""
     evaluations: int = 5
@@ -65,6 +80,9 @@ class TrainingOptions:
             raise ConfigurationError(
                 f"optimizer must be one of {', '.join(OPTIMIZERS)}; got {self.optimizer!r}"
             )
+        for name, usual in asdict(USUAL[self.optimizer]).items():
+            if getattr(self, name) is AS_USUAL:
+                object.__setattr__(self, name, usual)
         self._check_numbers()
 
     def _check_numbers(self) -> None:

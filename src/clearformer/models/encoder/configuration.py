@@ -24,6 +24,11 @@ class EncoderConfiguration(ModelConfiguration):
             raise ConfigurationError(f"masked must be above 0 and at most 1; got {share!r}")
 
     @property
+    def usual_optimizer(self) -> str:
+        """Muon was tried on decoders only."""
+        return "adamw"
+
+    @property
     def mask(self) -> int:
         """The id of the mask, the first beyond those of the tokenizer: the vocabulary's size."""
         return self.vocabulary

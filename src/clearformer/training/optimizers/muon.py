@@ -18,26 +18,25 @@ from clearformer.training.optimizers.optimizer import Arrays, Optimizer, by_kind
 class MuonSettings:
     """The numbers of Muon; the learning rate comes with each step."""
 
-    momentum: float = 0.95
+    momentum: float = 0.9
     """How slowly the sum of the gradients forgets."""
-    size: float = 0.2
-    """Root of the mean square of an update, per learning rate: about what AdamW's are, so that one
-    learning rate serves both (Liu et al., "Muon is Scalable for LLM Training", 2025, section 2.2).
-    """
-    decay: float = 0.1
+    size: float = 1.25
+    """How far an update goes, per learning rate: found by trials, with one learning rate for both
+    optimizers."""
+    decay: float = 0.0
     """Weight decay."""
     steps: int = STEPS
     """Polynomials that make an update orthogonal."""
 
 
 class Muon(Optimizer):
-    """M ← μM + G,  W ← W - η·decay·W - η·size·√max(rows, columns)·orthogonal(G + μM).
+    """M ← μM + G,  W ← W - η·decay·W - η·size·√max(1, out/in)·orthogonal(G + μM).
 
     A gradient of rank few turns W in few directions only; of its nearest orthogonal matrix, every
-    direction gets an equal share. This is steepest descent under the spectral norm. An orthogonal
-    matrix has numbers of a mean square of 1 / max(rows, columns), which the root undoes. (Jordan et
-    al., "Muon", 2024; Bernstein and Newhouse, "Old Optimizer, New Norm", 2024; the size and the
-    decay: Liu et al., 2025.)
+    direction gets an equal share. This is steepest descent under the spectral norm; with the root,
+    what goes in with numbers of mean square 1 comes out changed by as much, whatever the width.
+    (Jordan et al., "Muon", 2024; Bernstein and Newhouse, "Old Optimizer, New Norm", 2024; the
+    decay: Liu et al., "Muon is Scalable for LLM Training", 2025.)
 
     Whatever is no matrix between hidden vectors (embedding, output, gains, biases) goes by AdamW.
     """
@@ -72,7 +71,8 @@ class Muon(Optimizer):
         update *= settings.momentum
         update += gradient
         direction = ops.orthogonalise(learner.whole(stack, update), settings.steps)
-        direction *= learning_rate * settings.size * sqrt(max(stack.shape[1:]))
+        inputs, outputs = stack.shape[1:]
+        direction *= learning_rate * settings.size * sqrt(max(1.0, outputs / inputs))
         parameters *= 1 - learning_rate * settings.decay
         parameters -= learner.mine(stack, direction)
 
