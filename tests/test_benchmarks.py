@@ -273,3 +273,29 @@ def test_word_vectors_are_measured_with_what_they_find(benchmark, capsys, tmp_pa
     assert document["sides"]["clearformer"]["samples"]
     assert len(document["near"]["cat"]) == document["words"] - 1
     assert any("gensim" in note for note in document["notes"])
+
+
+def test_the_peer_of_attention_has_the_same_result_and_gradients(torch, benchmark):
+    attention = benchmark("attention")
+    *inputs, grad = attention.Setting(30, True, heads=2, width=4, threads=1).arrays()
+    theirs = [torch.from_numpy(x).requires_grad_() for x in inputs]
+    mixed = attention.peer(theirs, torch.from_numpy(grad))
+    ours = attention.attention(*inputs, causal=True)
+    np.testing.assert_allclose(mixed.detach().numpy(), ours, 1e-4, 1e-5)
+    for mine, leaf in zip(attention.gradients(*inputs, grad), theirs, strict=True):
+        np.testing.assert_allclose(mine, leaf.grad.numpy(), 1e-4, 1e-5)
+
+
+def test_attention_is_timed_without_pytorch_too(benchmark, monkeypatch, capsys):
+    monkeypatch.setattr(benchmark("attention"), "find_spec", lambda name: None)
+    benchmark("attention").main(
+        ["--lengths", "20", "--heads", "1", "--width", "4", "--turns", "1", "--whole", "--json"]
+    )
+    document = json.loads(capsys.readouterr().out)
+    assert any("PyTorch is not installed" in note for note in document["notes"])
+    assert [result["settings"]["backwards"] for result in document["results"]] == [False, True]
+    for result in document["results"]:
+        assert (
+            result["sides"].keys() == result["megabytes"].keys() == {"clearformer", "whole table"}
+        )
+        assert result["sides"]["clearformer"]["median"] > 0

@@ -3,9 +3,32 @@
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import patch
 
-from clearformer.engines.threads import LARGE, one_blas_thread, threads_for_generation
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from clearformer.engines.numpy.learner import Learner
+from clearformer.engines.threads import (
+    LARGE,
+    one_blas_thread,
+    over_threads,
+    share_out,
+    threads_allowed,
+    threads_for_generation,
+)
+from clearformer.models.build import build_decoder
+from clearformer.models.configuration import ModelConfiguration
+from clearformer.training.next_token import next_token_loss
 from engines.runners import needs_torch
+
+THREADS = "clearformer.engines.threads"
+
+
+def tiny_model():
+    sizes = {"layers": 1, "heads": 1, "embed": 2, "context": 2}
+    return build_decoder(ModelConfiguration(3, **sizes), np.random.default_rng(0))
 
 
 def number() -> list[int]:
@@ -77,3 +100,60 @@ def test_who_has_not_loaded_pytorch_need_not(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with one_blas_thread():
         assert set(number()) <= {1}
+
+
+def test_one_of_several_threads_starts_no_further_ones():
+    with threadpool_limits(2, user_api="blas"), patch(f"{THREADS}.processors", lambda: 2):
+        assert threads_allowed() == 2
+        assert over_threads(lambda _: threads_allowed(), range(4)) == [1] * 4
+        with Learner(tiny_model(), next_token_loss, workers=2).running():
+            assert threads_allowed() == 1
+        with one_blas_thread():  # the products are short; the work may be shared out all the same
+            assert threads_allowed() == 2
+        assert threads_allowed() == 2
+
+
+def test_as_many_threads_are_allowed_as_a_product_may_use():
+    with patch(f"{THREADS}.processors", lambda: 3):
+        for limit, allowed in ((1, 1), (2, 2), (5, 3)):
+            with threadpool_limits(limit, user_api="blas"):
+                assert threads_allowed() == allowed
+
+
+def test_each_job_is_done_once():
+    begun, done = [], []
+
+    def begin():
+        begun.append(None)
+        return done.append
+
+    for threads in (1, 2, 4):
+        begun.clear()
+        done.clear()
+        with patch(f"{THREADS}.threads_allowed", lambda threads=threads: threads):
+            share_out(begin, range(30))
+        assert sorted(done) == list(range(30))
+        assert len(begun) == threads
+
+
+@pytest.mark.parametrize("in_the_caller", [True, False])
+def test_a_mistake_in_a_job_is_raised_and_ends_the_work(in_the_caller):
+    caller, both_here, made = threading.current_thread(), threading.Barrier(2), threading.Event()
+
+    def begin():
+        both_here.wait()
+        return do
+
+    def do(job):
+        if (threading.current_thread() is caller) == in_the_caller:
+            made.set()
+            raise ValueError("a mistake")
+        made.wait()
+
+    before = number()
+    with (
+        patch(f"{THREADS}.threads_allowed", lambda: 2),
+        pytest.raises(ValueError, match="a mistake"),
+    ):
+        share_out(begin, range(1000))
+    assert number() == before

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from clearformer.engines.stacks import Layout, Stack, others, stacks_of
-from clearformer.engines.threads import keep_silent, over_threads
+from clearformer.engines.threads import begin_as_one_of_several, over_threads
 
 Loss = Callable[..., Any]
 """loss(model, *arrays, rng) → mean loss over the rows of the arrays, in nats."""
@@ -97,7 +97,7 @@ class Learner(ABC):
 
     def begin_thread(self) -> None:
         """What each worker thread does first."""
-        keep_silent()
+        begin_as_one_of_several()
 
     @property
     def gradients(self) -> Any:

@@ -2,9 +2,11 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
 from threading import Lock, local
 from typing import Any
 
@@ -30,6 +32,24 @@ def suitable_workers(batch: int) -> int:
     return max(1, min(processors(), batch, MOST_WORKERS))
 
 
+def _loaded_blas() -> Any:
+    """The libraries of matrix products that are loaded; PyTorch may bring one of its own."""
+    return _blas(_torch() is not None)
+
+
+@cache
+def _blas(_with_torch: bool) -> Any:
+    """Kept, because looking through what is loaded takes longer than a small product."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
+
+
+def _threads_of(blas: Any) -> int:
+    """How many a product has; one per processor where no library tells."""
+    return min((each.num_threads for each in blas.lib_controllers), default=processors())
+
+
 class _Limit:
     """One BLAS thread for the process, while any of its threads wants that."""
 
@@ -37,15 +57,16 @@ class _Limit:
         self._wanted_by = 0
         self._lock = Lock()
         self._before: Any = None
+        self._threads_before = 1
         self._of_torch: int | None = None
         self._mine = local()
 
     def enter(self) -> None:
-        from threadpoolctl import threadpool_limits
-
         with self._lock:
             if not self._wanted_by:
-                self._before = threadpool_limits(limits=1, user_api="blas")
+                blas = _loaded_blas()
+                self._threads_before = _threads_of(blas)
+                self._before = blas.limit(limits=1)
             self._wanted_by += 1
             if torch := _torch():
                 number = torch.get_num_threads()
@@ -54,6 +75,11 @@ class _Limit:
                 torch.set_num_threads(1)  # each thread has a number of its own there
             else:
                 self._within().append(None)
+
+    def threads_without(self) -> int:
+        """How many threads a product has, or had before."""
+        with self._lock:
+            return self._threads_before if self._wanted_by else _threads_of(_loaded_blas())
 
     def leave(self) -> None:
         with self._lock:
@@ -104,9 +130,38 @@ def threads_for_generation(parameters: int) -> AbstractContextManager[None]:
     return nullcontext() if parameters >= LARGE else one_blas_thread()
 
 
-def keep_silent() -> None:
-    """For threads that compute: what is not finite is looked for; NumPy need not warn of it."""
+_here = local()
+
+
+@contextmanager
+def one_of_several() -> Iterator[None]:
+    """Inside, this thread is one of those that share some work: it starts no further ones."""
+    before = getattr(_here, "one_of_several", False)
+    _here.one_of_several = True
+    try:
+        yield
+    finally:
+        _here.one_of_several = before
+
+
+def threads_allowed() -> int:
+    """How many threads this one may share its work with, itself counted.
+
+    As many as products of matrices have where nobody has set a limit; none but itself where it is
+    one of several already.
+    """
+    if getattr(_here, "one_of_several", False):
+        return 1
+    return min(_limit.threads_without(), processors(), MOST_WORKERS)
+
+
+def begin_as_one_of_several() -> None:
+    """What each thread that is started for a share of some work does first.
+
+    What is not finite is looked for; NumPy need not warn of it.
+    """
     np.seterr(over="ignore", invalid="ignore", divide="ignore")
+    _here.one_of_several = True
 
 
 def over_threads(
@@ -133,9 +188,40 @@ def over_threads(
     if count == 1:
         work(0)
     else:
-        with ThreadPoolExecutor(count, initializer=keep_silent) as pool:
+        with ThreadPoolExecutor(count, initializer=begin_as_one_of_several) as pool:
             list(pool.map(work, range(count)))  # raises what a thread has raised
     return [results[number] for number in range(len(results))]
+
+
+def share_out(begin: Callable[[], Callable[[Any], None]], jobs: Sequence[Any]) -> None:
+    """Does all jobs, on as many threads as are allowed; each takes the next one from the first on.
+
+    Args:
+        begin: called once by each thread; gives what does a job, with room of its own.
+        jobs: none depends on another.
+    """
+    waiting, count = deque(jobs), min(threads_allowed(), len(jobs))
+
+    def work() -> None:
+        do = begin()
+        while waiting:
+            try:
+                job = waiting.popleft()
+            except IndexError:  # another thread was quicker
+                return
+            do(job)
+
+    if count <= 1:
+        work()
+        return
+    with one_blas_thread(), ThreadPoolExecutor(count - 1, "", begin_as_one_of_several) as pool:
+        others = [pool.submit(work) for _ in range(count - 1)]
+        try:
+            work()
+        finally:
+            waiting.clear()  # after a mistake nobody begins another
+    for other in others:
+        other.result()  # raises what a thread has raised
 
 
 def spread_of(model: Any) -> Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]:

@@ -18,7 +18,7 @@ from clearformer.engines.learner import Loss
 from clearformer.engines.memory import keep_freed_memory
 from clearformer.engines.numpy.compiled.choice import is_compiled
 from clearformer.engines.tape import Tape
-from clearformer.engines.threads import one_blas_thread
+from clearformer.engines.threads import one_blas_thread, one_of_several
 
 TRAINING = 60.0
 """Seconds that training is taken to last, so that it uses kernels where there are any. Whether it
@@ -53,7 +53,7 @@ class Learner(learner.Learner):
     def running(self) -> Iterator[None]:
         """While training: one BLAS thread per worker, and freed memory is kept for reuse."""
         keep_freed_memory()
-        with one_blas_thread():
+        with one_blas_thread(), one_of_several():
             yield
 
 
