@@ -33,6 +33,9 @@ TURN = 0.3
 SPEED = 1e11
 """Operations in a second, about; tells how often a turn repeats the work."""
 
+MOST = 100
+"""Repeats in a turn: what is short is not bound by its operations."""
+
 WAYS = {False: "forwards", True: "forwards and backwards"}
 
 
@@ -56,7 +59,7 @@ class Setting:
         """How often a turn does the work."""
         products = 7 if self.backwards else 2
         operations = products * self.heads * self.width * self.length**2  # half is masked
-        return max(1, round(TURN * SPEED / operations))
+        return min(MOST, max(1, round(TURN * SPEED / operations)))
 
 
 def ours(setting: Setting, whole: bool = False) -> Work:
