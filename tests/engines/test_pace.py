@@ -1,5 +1,7 @@
 """A second thread is tried, kept where it helps, and tried again later."""
 
+from itertools import pairwise
+
 from clearformer.engines.numpy.compiled.pace import FIRST_BREAK, KEEP, LONGEST_BREAK, TRIAL, Pace
 
 
@@ -32,7 +34,7 @@ def test_a_trial_ends_once_it_has_cost_more_than_going_alone():
 def test_what_is_in_vain_is_tried_ever_more_seldom():
     done = how(Pace(), alone=1.0, together=1000.0, works=40 * LONGEST_BREAK)
     tries = [place for place, together in enumerate(done) if together]
-    breaks = [after - before - 1 - TRIAL for before, after in zip(tries, tries[1:], strict=False)]
+    breaks = [after - before - 1 - TRIAL for before, after in pairwise(tries)]
     assert breaks[:3] == [FIRST_BREAK, 2 * FIRST_BREAK, 4 * FIRST_BREAK]
     assert set(breaks[8:]) == {LONGEST_BREAK}
 
