@@ -59,9 +59,7 @@ class Entry:
             raise TypeError(f"{self.name} counts and is not trained")
         share = SHARE if search else 1.0
         window = course.read_in_a_row(self.entrant, made)
-        options = plan.options(
-            rate, seed, optimizer=made.usual_optimizer, window=window, share=share
-        )
+        options = plan.options(rate, seed, window=window, share=share)
         asked = Wish(plan.engine, plan.device, compiled=False)
         execution, _ = settled(asked, options, made, Alone(), _unheard)
         return Trial(made, course.ground(self.entrant, made, search), options, execution)
@@ -103,7 +101,7 @@ def sized_entries(plan: Plan, course: Course) -> tuple[Entry, ...]:
         dials = {**course.dials(entrant), **entrant.dials}
         vocabulary = len(course.vocabulary(entrant))
         made = sized(entrant.name, KINDS[entrant.kind], vocabulary, dials, plan.budget)
-        options = plan.options(1e-3, 0, optimizer=made.usual_optimizer, window=made.window)
+        options = plan.options(1e-3, 0, window=made.window)
         fitting(Wish(plan.engine, plan.device), options, Alone())(made)
         _require_windows(course, entrant, made, options)
         entries.append(Entry(number, entrant, made))

@@ -9,7 +9,7 @@ from typing import Any
 
 from clearformer.comparison.budget import Budget
 from clearformer.errors import ConfigurationError, RunError
-from clearformer.training.options import USUAL, TrainingOptions
+from clearformer.training.options import TrainingOptions
 
 FORMAT = 1
 
@@ -63,9 +63,13 @@ class Plan:
         TrainingOptions(batch=self.batch)  # refuses one that cannot be
 
     def options(
-        self, rate: float, seed: int, *, optimizer: str, window: int, share: float = 1.0
+        self, rate: float, seed: int, *, window: int, share: float = 1.0
     ) -> TrainingOptions:
-        """How a trial with a share of the budget is trained: as every run, but for its length."""
+        """How a trial with a share of the budget is trained.
+
+        As every run by AdamW, but for its length: what moves the weights must not differ, and Muon
+        was not tried on recurrent models.
+        """
         length: dict[str, Any] = {}
         if self.budget.tokens is not None:
             tokens = max(round(self.budget.tokens * share), 1)
@@ -73,12 +77,7 @@ class Plan:
         else:
             length["minutes"] = (self.budget.seconds or 0) * share / 60
         return TrainingOptions(
-            **length,
-            batch=self.batch,
-            optimizer=optimizer,
-            learning_rate=rate,
-            seed=seed,
-            workers=self.workers,
+            **length, batch=self.batch, learning_rate=rate, seed=seed, workers=self.workers
         )
 
     def described(self) -> dict[str, Any]:
@@ -88,8 +87,8 @@ class Plan:
             "batch": self.batch,
             "context": self.context,
             "clip": usual.clip,
-            "weight_decay": {name: each.weight_decay for name, each in USUAL.items()},
-            "warm_up": {name: each.warm_up for name, each in USUAL.items()},
+            "weight_decay": usual.weight_decay,
+            "warm_up": usual.warm_up,
             "decay_from": usual.decay_from,
             "grid": list(GRID),
             "share": SHARE,
