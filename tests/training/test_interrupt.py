@@ -37,13 +37,13 @@ def test_a_second_signal_stops_at_once():
 def test_two_signals_that_wait_together_are_both_heard():
     """Held back until both are there, as on a busy machine; one of them ends the process."""
     program = (
-        "import os, signal\n"
+        "import signal, threading\n"
         "from clearformer.training.interrupt import Interrupt\n"
         "both = signal.SIGINT, signal.SIGTERM\n"
         "with Interrupt():\n"
         "    signal.pthread_sigmask(signal.SIG_BLOCK, both)\n"
-        "    for number in both:\n"
-        "        os.kill(os.getpid(), number)\n"
+        "    for number in both:\n"  # to this thread, and to no other that would take it at once
+        "        signal.pthread_kill(threading.get_ident(), number)\n"
         "    signal.pthread_sigmask(signal.SIG_UNBLOCK, both)\n"
         "    print('went on')\n"
     )

@@ -6,22 +6,24 @@ from dataclasses import fields
 import pytest
 
 from clearformer.errors import ConfigurationError
-from clearformer.training.options import TrainingOptions
+from clearformer.training.options import OPTIMIZERS, USUAL, TrainingOptions
 
 NAN, INFINITE = float("nan"), float("inf")
 
 WHOLE = ("steps", "batch", "accumulation", "evaluations", "workers")
 ABOVE_ZERO = ("minutes", "learning_rate", "clip", "save_seconds")
 SHARES = ("warm_up", "decay_from")
+AS_THE_OPTIMIZER_HAS_IT = ("learning_rate", "warm_up", "weight_decay")
 
 WRONG = [
     *((name, value) for name in WHOLE for value in (0, -1, 2.0, 1.5, True, "3", NAN, 10**30)),
     *((name, value) for name in ABOVE_ZERO for value in (0, 0.0, -1.0, NAN, INFINITE, True, "1")),
-    *((name, value) for name in SHARES for value in (-0.1, 1.1, NAN, INFINITE, True, "1", None)),
-    *(("weight_decay", value) for value in (-0.1, NAN, INFINITE, True, "1", None)),
+    *((name, value) for name in SHARES for value in (-0.1, 1.1, NAN, INFINITE, True, "1")),
+    *(("weight_decay", value) for value in (-0.1, NAN, INFINITE, True, "1")),
     *(("seed", value) for value in (-1, 0.5, True, None, "1")),
     *(("optimizer", value) for value in ("sgd", "Muon", "", 1, True, None)),
     ("batch", None),
+    ("decay_from", None),
     ("accumulation", None),
     ("evaluations", None),
 ]
@@ -35,6 +37,14 @@ def test_a_wrong_value_is_refused_in_one_line_that_names_dial_and_value(name, va
     assert name in message
     assert str(value) in message
     assert "\n" not in message
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_what_is_not_given_is_what_the_optimizer_is_used_with(optimizer):
+    usual, given = USUAL[optimizer], TrainingOptions(optimizer=optimizer, warm_up=0.3)
+    for name in AS_THE_OPTIMIZER_HAS_IT:
+        assert getattr(given, name) == (0.3 if name == "warm_up" else getattr(usual, name))
+    assert TrainingOptions.from_json(given.to_json()) == given
 
 
 def test_steps_and_minutes_exclude_each_other():
