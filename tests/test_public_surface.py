@@ -13,7 +13,7 @@ import pytest
 import clearformer as cf
 from documents import run_python
 
-HEAVY = {"numba", 
+HEAVY = {"numba",
     "beartype", "click", "hypothesis", "jaxtyping", "rich", "safetensors", "threadpoolctl",
     "tokenizers", "torch",
 }  # fmt: skip
