@@ -1,6 +1,7 @@
 """The benchmarks: a peer computes the same model, and figures are told as they were found."""
 
 import json
+import sys
 from collections import Counter
 from importlib import import_module
 from pathlib import Path
@@ -8,15 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clearformer.benchmarking import interleave, start
+from clearformer.benchmarking import interleave, rows, start
+from clearformer.benchmarking.llama_speed import LlamaSetting
+from clearformer.benchmarking.peer_c import END, CProgram
 from clearformer.benchmarking.report import Report
+from clearformer.benchmarking.row import Request
 from clearformer.benchmarking.training_step import training_loop
 from clearformer.engines.numpy import Learner
+from clearformer.errors import ClearformerError
 from clearformer.generation.generate import generate
 from clearformer.generation.sampling import Sampling
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration
 from clearformer.models.products import product_shapes
+from clearformer.text.corpus import Corpus
 from clearformer.training.next_token import next_token_loss
 from clearformer.training.options import TrainingOptions
 
@@ -206,6 +212,102 @@ def test_without_pytorch_a_benchmark_says_so_and_goes_on(benchmark, monkeypatch,
     assert any("PyTorch is not installed" in note for note in document["notes"])
     assert document["sides"]["clearformer"]["median"] > 0
     assert not any("PyTorch" in name for name in document["ratios"])
+
+
+C_PROGRAM = """#!{python}
+import os, struct, sys
+with open("model.bin", "rb") as file:
+    sizes = struct.unpack("7i", file.read(28))
+    rest = len(file.read())
+embed, hidden, layers, heads, shared, vocabulary, context = sizes
+vocabulary = -vocabulary
+block = 2 * embed + 4 * embed * embed + 3 * embed * hidden
+numbers = 2 * vocabulary * embed + layers * block + embed + context * embed // heads
+assert rest == 4 * numbers, (sizes, rest)
+assert os.path.getsize("tokenizer.bin") == 4 + 9 * vocabulary
+print("a" * int(sys.argv[sys.argv.index("-n") + 1]))
+print("achieved tok/s: 123.0", file=sys.stderr)
+"""
+"""Reads the sizes of the files, and says what the program that it stands for would say."""
+
+
+def script(path, text):
+    path.write_text(text.format(python=sys.executable), "utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def test_a_c_program_gets_the_whole_model_and_is_taken_at_its_word(
+    benchmark, monkeypatch, capsys, tmp_path
+):
+    monkeypatch.setattr("clearformer.benchmarking.llama_speed.find_spec", lambda name: None)
+    monkeypatch.setattr("clearformer.benchmarking.llama_speed.has_numba", lambda: False)
+    program = script(tmp_path / "run", C_PROGRAM)
+    given = ["--llama", "--c-program", str(program), "--size", "tiny", "--tokens", "3"]
+    benchmark("generation_speed").main([*given, "--turns", "1", "--repeats", "1", "--json"])
+    document = json.loads(capsys.readouterr().out)
+    assert document["sides"]["C program, 1 thread"]["median"] == pytest.approx(123.0)
+    assert document["sides"]["clearformer"]["median"] > 0
+    assert document["sides"]["clearformer"]["about"].endswith("plain NumPy")
+    notes = " ".join(document["notes"])
+    assert "transformers is not installed" in notes
+    assert "numba is not installed" in notes
+
+
+def test_a_row_of_the_table_has_a_c_program_as_its_peer_only_where_one_is_named(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setattr(rows, "LLAMA_TOKENS", {"tiny": (4, 2)})
+    monkeypatch.setattr(rows, "LLAMA_REPEATS", {"tiny": 1})
+    monkeypatch.setattr(rows, "VOCABULARIES", {"tiny": 11})
+    program = script(tmp_path / "run", C_PROGRAM)
+    for named in (program, None):
+        request = Request(Corpus("", (), ()), threads=1, quick=True, c_program=named)
+        report = rows.llama("tiny", "C program", request, lambda share: None)
+        both = {"clearformer", "C program, 1 thread"}
+        assert report.sides.keys() == (both if named else {"clearformer"})
+        assert any("no C program was named" in note for note in report.notes) == (named is None)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("#!{python}\nimport sys; sys.exit(3)\n", "got 0, exit status 3"),
+        (C_PROGRAM.replace("123.0", "0.0"), "got 4, exit status 0"),
+        ("#!/no/such/interpreter\n", "could not be started"),
+    ],
+    ids=["fails", "no rate", "no program"],
+)
+def test_a_c_program_that_fails_is_told_in_one_line(tmp_path, rng, text, fault):
+    made = configuration(activation="swiglu", query_key_norm=False)
+    peer = CProgram(script(tmp_path / "run", text), tmp_path, made, decoder(made, "float32", rng))
+    with pytest.raises(ClearformerError, match=fault) as told:
+        peer.rate(4, 0.8, threads=1)
+    assert "\n" not in str(told.value)
+
+
+def test_every_token_but_the_one_that_ends_a_c_program_may_be_drawn():
+    setting = LlamaSetting("tiny", "modern", 11, 4, 0.8)
+    weight = setting.model().output.linear.weight
+    assert np.flatnonzero(~weight.any(axis=0)).tolist() == [END]
+    assert setting.configuration.context >= setting.tokens
+
+
+@pytest.mark.long
+def test_hugging_face_makes_as_many_tokens_as_it_is_told(torch, benchmark):
+    pytest.importorskip("transformers", reason="a peer of the benchmarks needs transformers")
+    setting = LlamaSetting("tiny", "modern", 11, 4, 0.8)
+    peer = benchmark("clearformer.benchmarking.peer_transformers")
+    make = peer.generator(setting.configuration)
+    assert [make(tokens, 0.8) for tokens in (1, 4)] == [1, 4]
+    assert make(4, 0.0) == 4
+
+
+@pytest.mark.parametrize("given", [["--c-program", "run"], ["--llama", "--tokens", "1"]])
+def test_what_a_c_program_cannot_do_is_refused_at_once(benchmark, capsys, given):
+    with pytest.raises(SystemExit):
+        benchmark("generation_speed").main(given)
+    assert "--llama" in capsys.readouterr().err
 
 
 def test_a_command_that_fails_is_told_and_not_timed():

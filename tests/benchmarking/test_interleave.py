@@ -29,6 +29,23 @@ def test_a_side_that_fails_is_told_in_one_line():
         measure({"a": Side(working, fails_at=2)}, turns=2, repeats=1)
 
 
+def told(seconds):
+    yield "ready"
+    while True:
+        yield seconds
+
+
+def test_a_side_may_say_itself_which_seconds_count():
+    assert measure({"a": Side(told, seconds=1e6)}, turns=2, repeats=3) == {"a": [1e6, 1e6]}
+
+
+def test_what_lives_in_no_process_of_ours_takes_turns_too():
+    shares = []
+    taken = measure({"a": Side(working)}, 2, 1, shares.append, {"other": lambda: 7.0})
+    assert list(taken) == ["a", "other"]
+    assert (taken["other"], len(taken["a"]), len(shares)) == ([7.0, 7.0], 2, 3)
+
+
 def test_measuring_tells_how_far_it_is():
     shares = []
     taken = measure({"a": Side(working)}, turns=3, repeats=1, progress=shares.append)

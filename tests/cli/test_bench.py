@@ -107,3 +107,18 @@ def test_rows_are_listed_and_an_unknown_one_is_refused(command):
 def test_a_busy_machine_is_told(command, monkeypatch):
     monkeypatch.setattr("clearformer.benchmarking.bench.busy_share", lambda: 0.5)
     assert "others took 50%" in command("bench", "--only", "start").err
+
+
+def test_a_c_program_that_cannot_be_started_is_refused_before_anything_is_measured(
+    command, tmp_path
+):
+    shown = command("bench", "--c-program", tmp_path / "run")
+    assert shown.status == 2
+    assert "a file that can be started" in shown.err
+    assert shown.out == ""
+
+
+def test_large_ratios_stand_apart_from_the_unit(command, monkeypatch):
+    large = row("large", clearformer=[9.0, 21.0, 99.0], peer=[1.0, 1.0, 1.0])
+    monkeypatch.setattr(rows, "ROWS", (large,))
+    assert " s 21.0 (15.0 … 60.0) ≤ 1 no" in " ".join(command("bench").out.split())

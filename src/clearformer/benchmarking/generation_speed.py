@@ -6,7 +6,7 @@ Small products gain nothing from threads, so PyTorch is also measured with one. 
 by this script; without it there is no ratio.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 
@@ -49,9 +49,30 @@ class Setting:
         def filled(name: str, weight: np.ndarray) -> np.ndarray:
             if weight.ndim < 2 or weight.any():
                 return weight
-            return rng.standard_normal(weight.shape, np.float32) / np.float32(len(weight) ** 0.5)
+            drawn = rng.standard_normal(weight.shape, np.float32)
+            return self.scaled(name, drawn / np.float32(len(weight) ** 0.5))
 
         return build_decoder(self.configuration, rng).with_parameters(filled)
+
+    def scaled(self, name: str, weight: np.ndarray) -> np.ndarray:
+        """The weight of that name, of those that training starts at zero."""
+        return weight
+
+    def written(self, model: Decoder, rng: np.random.Generator) -> Iterator[int]:
+        """A generation of clearformer, after a prompt of one token."""
+        return generate(
+            model,
+            [0],
+            self.tokens,
+            context=self.configuration.context,
+            sampling=Sampling(self.temperature),
+            rng=rng,
+        )
+
+    def require(self, made: int) -> None:
+        """Refuses a generation that ended early."""
+        if made != self.tokens:
+            raise RuntimeError(f"expected {self.tokens} tokens; got {made}")
 
 
 def ours(setting: Setting, threads: int) -> Work:
@@ -60,15 +81,7 @@ def ours(setting: Setting, threads: int) -> Work:
     with blas_limited(threads):
         yield blas_threads()
         while True:
-            ids = generate(
-                model,
-                [0],
-                setting.tokens,
-                context=setting.configuration.context,
-                sampling=Sampling(setting.temperature),
-                rng=rng,
-            )
-            _require(setting, len(list(ids)))
+            setting.require(len(list(setting.written(model, rng))))
             yield ""
 
 
@@ -84,13 +97,18 @@ def pytorch(setting: Setting, threads: int) -> Work:
     yield f"threads {torch.get_num_threads()}"
     while True:
         ids = peer_torch.generate(model, [0], setting.tokens, setting.temperature)
-        _require(setting, len(ids))
+        setting.require(len(ids))
         yield ""
 
 
-def _require(setting: Setting, made: int) -> None:
-    if made != setting.tokens:
-        raise RuntimeError(f"expected {setting.tokens} tokens; got {made}")
+def named(side: str, threads: int) -> str:
+    """What a side with so many threads is called."""
+    return f"{side}, {threads} thread{'s' * (threads > 1)}"
+
+
+def thread_counts(threads: int) -> list[int]:
+    """How many threads a peer has, each in a side of its own; one may be quicker."""
+    return sorted({threads, 1}, reverse=True)
 
 
 def run(
@@ -106,8 +124,8 @@ def run(
     report.look_around()
     sides = {"clearformer": Side(ours, setting=setting, threads=threads)}
     if find_spec("torch"):
-        for count in sorted({threads, 1}, reverse=True):
-            name = f"PyTorch eager, {count} thread{'s' * (count > 1)}"
+        for count in thread_counts(threads):
+            name = named("PyTorch eager", count)
             sides[name] = Side(pytorch, setting=setting, threads=count)
     else:
         report.note("PyTorch is not installed, so there is no ratio to it (pip install torch)")

@@ -4,7 +4,8 @@ Turns, so that whatever else the machine does meanwhile meets all sides alike. P
 the threads, memory settings and garbage of one side neither help nor hinder another.
 
 A side is a function that returns an iterator: what this yields first says in words how the side is
-set up (its threads); from then on, each `next` does the work once.
+set up (its threads); from then on, each `next` does the work once, and says something about it in
+words, or as a number the seconds of it that count.
 """
 
 import signal
@@ -18,7 +19,7 @@ from typing import Any
 
 from clearformer.errors import ClearformerError
 
-Work = Iterator[str]
+Work = Iterator[str | float]
 
 REST = 0.05
 """Seconds between two turns: threads of the last side that wait in a loop have gone to sleep."""
@@ -106,7 +107,9 @@ def _serve(pipe: Connection, make: Callable[..., Work], arguments: Mapping[str, 
             repeats = pipe.recv()
             begun = time.perf_counter()
             said = [next(work) for _ in range(repeats)]
-            answer = (time.perf_counter() - begun) / repeats, said[-1]
+            spent = time.perf_counter() - begun
+            counted = [each for each in said if isinstance(each, float)]
+            answer = (sum(counted) if counted else spent) / repeats, str(said[-1])
     except (EOFError, BrokenPipeError):  # nobody asks any more
         return
     except Exception as error:  # whatever it is, it is told where somebody reads it
@@ -137,11 +140,15 @@ def measure(
     turns: int,
     repeats: int,
     progress: Callable[[float], None] | None = None,
+    others: Mapping[str, Callable[[], float]] | None = None,
 ) -> dict[str, list[float]]:
-    """Seconds for one piece of work, of each side in each of its turns; then ends the sides."""
+    """Seconds for one piece of work, of each side in each of its turns; then ends the sides.
+
+    `others` are sides that live in no process of ours: each call is a turn.
+    """
     try:
         takers = {name: _taker(side, repeats) for name, side in sides.items()}
-        return take_turns(turns, takers, progress=progress)
+        return take_turns(turns, takers | dict(others or {}), progress=progress)
     finally:
         for side in sides.values():
             side.close()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from clearformer.benchmarking.goal import Goal
@@ -23,7 +24,9 @@ class Request:
     threads: int = 2
     """Of every side."""
     quick: bool = False
-    """Fewer turns, less work: a minute or two in all, and rougher figures."""
+    """Fewer turns, less work: a few minutes in all, and rougher figures."""
+    c_program: Path | None = None
+    """The peer of some rows; absent unless it is named."""
 
     def turns(self, usual: int) -> int:
         """How many turns each side has."""

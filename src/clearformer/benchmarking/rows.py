@@ -2,7 +2,13 @@
 
 from functools import partial
 
-from clearformer.benchmarking import byte_pairs, generation_speed, start, time_to_quality
+from clearformer.benchmarking import (
+    byte_pairs,
+    generation_speed,
+    llama_speed,
+    start,
+    time_to_quality,
+)
 from clearformer.benchmarking import training_step as training
 from clearformer.benchmarking.goal import Goal
 from clearformer.benchmarking.report import Report
@@ -10,6 +16,8 @@ from clearformer.benchmarking.row import Progress, Request, Row
 
 GET_TORCH = "pip install torch"
 GET_TIKTOKEN = "pip install tiktoken"
+GET_HUGGING_FACE = "pip install transformers torch"
+GET_C_PROGRAM = "--c-program PATH, where PATH is run of github.com/karpathy/llama2.c"
 
 QUICK_REFERENCE = 400
 """Steps of the reference of a quick measurement: too few to say what a whole run reaches."""
@@ -23,6 +31,12 @@ VOCABULARIES = {"small": 65, "medium": 65, "large": 50_257}
 
 TOKENS = {"small": 64, "medium": 256, "large": 64}
 """In a generation."""
+
+LLAMA_TOKENS = {"small": (256, 256), "medium": (256, 64), "large": (64, 16)}
+"""In a generation of Llama's pieces, and in a quick one: a C program counts in milliseconds."""
+
+LLAMA_REPEATS = {"small": 2, "medium": 1, "large": 1}
+"""Generations in a turn."""
 
 
 def quality(request: Request, progress: Progress) -> Report:
@@ -46,6 +60,22 @@ def generation(size: str, request: Request, progress: Progress) -> Report:
     setting = generation_speed.Setting(size, "modern", VOCABULARIES[size], tokens, 0.8)
     repeats = max(1, generation_speed.REPEATS[size] // (4 if request.quick else 1))
     return generation_speed.run(setting, request.threads, request.turns(5), repeats, progress)
+
+
+def llama(size: str, peer: str, request: Request, progress: Progress) -> Report:
+    """Tokens of one stream, by a model that C programs and Hugging Face have, too."""
+    tokens = LLAMA_TOKENS[size][request.quick]
+    setting = llama_speed.LlamaSetting(size, "modern", VOCABULARIES[size], tokens, 0.8)
+    return llama_speed.run(
+        setting,
+        request.threads,
+        request.turns(5),
+        LLAMA_REPEATS[size],
+        request.c_program,
+        ways=llama_speed.AS_CHOSEN,
+        peers=[peer],
+        progress=progress,
+    )
 
 
 def bytepair(what: str, request: Request, progress: Progress) -> Report:
@@ -94,6 +124,33 @@ ROWS = (
     Row(
         "generation-large", {"en": "generation, large", "ja": "文の生成(大)"}, "tokens/s",
         Goal(1.0, at_least=True), GET_TORCH, partial(generation, "large"),
+    ),
+    Row(
+        "generation-c-small", {"en": "C program, small", "ja": "Cプログラム(小)"}, "tokens/s",
+        Goal(1.0, at_least=True), GET_C_PROGRAM, partial(llama, "small", llama_speed.C_PROGRAM),
+    ),
+    Row(
+        "generation-c-medium", {"en": "C program, medium", "ja": "Cプログラム(中)"}, "tokens/s",
+        Goal(1.0, at_least=True), GET_C_PROGRAM, partial(llama, "medium", llama_speed.C_PROGRAM),
+    ),
+    Row(
+        "generation-c-large", {"en": "C program, large", "ja": "Cプログラム(大)"}, "tokens/s",
+        Goal(1.0, at_least=True), GET_C_PROGRAM, partial(llama, "large", llama_speed.C_PROGRAM),
+    ),
+    Row(
+        "generation-hf-small", {"en": "Hugging Face, small", "ja": "Hugging Face(小)"},
+        "tokens/s", Goal(1.0, at_least=True), GET_HUGGING_FACE,
+        partial(llama, "small", llama_speed.HUGGING_FACE),
+    ),
+    Row(
+        "generation-hf-medium", {"en": "Hugging Face, medium", "ja": "Hugging Face(中)"},
+        "tokens/s", Goal(1.0, at_least=True), GET_HUGGING_FACE,
+        partial(llama, "medium", llama_speed.HUGGING_FACE),
+    ),
+    Row(
+        "generation-hf-large", {"en": "Hugging Face, large", "ja": "Hugging Face(大)"},
+        "tokens/s", Goal(1.0, at_least=True), GET_HUGGING_FACE,
+        partial(llama, "large", llama_speed.HUGGING_FACE),
     ),
     Row(
         "bytepair-training", {"en": "byte pairs, learning", "ja": "バイト対の学習"}, "s",

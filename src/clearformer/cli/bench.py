@@ -38,6 +38,12 @@ MOST_THREADS = 8
     "--threads", type=click.IntRange(1), help="Of every side.  [default: processors, at most 8]"
 )
 @click.option(
+    "--c-program",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="A peer of generation: run of llama2.c, as you have built it.",
+)
+@click.option(
     "--record",
     type=click.Path(path_type=Path),
     metavar="FILE",
@@ -63,6 +69,7 @@ def bench(
     only: tuple[str, ...],
     quick: bool,
     threads: int | None,
+    c_program: Path | None,
     record: Path | None,
     against: Path | None,
     as_list: bool,
@@ -84,6 +91,7 @@ def bench(
     """
     from clearformer.benchmarking.bench import bench as measured
     from clearformer.benchmarking.bench import chosen
+    from clearformer.benchmarking.peer_c import require_program
     from clearformer.benchmarking.record import read_record
     from clearformer.benchmarking.row import Request
     from clearformer.benchmarking.rows import ROWS
@@ -99,11 +107,12 @@ def bench(
         require_place("--record", record)
         if record.exists():
             read_record(record)  # refused before anything is measured
+    if c_program:
+        require_program(c_program)
     before = read_record(against) if against else {}
     rows = chosen(ROWS, only)
-    request = Request(
-        corpus_of(list(text) or None), threads or min(processors(), MOST_THREADS), quick
-    )
+    threads = threads or min(processors(), MOST_THREADS)
+    request = Request(corpus_of(list(text) or None), threads, quick, c_program)
     found = measured(rows, request, BenchDisplay(words, as_json, before))
     PASSING.wipe()
     _close(found, words, as_json, record)

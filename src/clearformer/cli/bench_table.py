@@ -55,7 +55,12 @@ def _figure(figures: Figures | None) -> str:
 def _spread(figures: Figures) -> str:
     low, high = figures.spread
     alone = len(figures.samples) < 2
-    return f"{figures.median:.2f}" + ("" if alone else f" ({low:.2f} … {high:.2f})")
+    return _ratio(figures.median) + ("" if alone else f" ({_ratio(low)} … {_ratio(high)})")
+
+
+def _ratio(value: float) -> str:
+    """In at most four columns below 100, so that a space stands before it."""
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def _goal(row: Row) -> str:
