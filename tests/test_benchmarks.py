@@ -241,7 +241,6 @@ def test_a_c_program_gets_the_whole_model_and_is_taken_at_its_word(
     benchmark, monkeypatch, capsys, tmp_path
 ):
     monkeypatch.setattr("clearformer.benchmarking.llama_speed.find_spec", lambda name: None)
-    monkeypatch.setattr("clearformer.benchmarking.llama_speed.has_numba", lambda: False)
     program = script(tmp_path / "run", C_PROGRAM)
     given = ["--llama", "--c-program", str(program), "--size", "tiny", "--tokens", "3"]
     benchmark("generation_speed").main([*given, "--turns", "1", "--repeats", "1", "--json"])

@@ -20,11 +20,13 @@ from clearformer.benchmarking.generation_speed import Setting, named, thread_cou
 from clearformer.benchmarking.interleave import Side, Work, blas_limited, blas_threads, measure
 from clearformer.benchmarking.peer_c import END, CProgram
 from clearformer.benchmarking.report import Report
-from clearformer.engines.numpy.compiled.choice import SWITCH, has_numba
 from clearformer.generation.plan import is_compiled
 from clearformer.models.configuration import SIZES, ModelConfiguration
 
 C_PROGRAM, HUGGING_FACE = "C program", "Hugging Face"
+
+COMPILED = "CLEARFORMER_COMPILED"
+"""The environment variable by which users have kernels compiled, or not."""
 
 AS_CHOSEN: Mapping[str, str | None] = {"clearformer": None}
 """Plain or compiled, as clearformer chooses by itself or the environment says."""
@@ -64,7 +66,7 @@ class LlamaSetting(Setting):
 def ours(setting: LlamaSetting, threads: int, compiled: str | None) -> Work:
     """The cached generation of clearformer."""
     if compiled:
-        os.environ[SWITCH] = compiled
+        os.environ[COMPILED] = compiled
     model, rng = setting.model(), np.random.default_rng(0)
     way = "compiled" if is_compiled(model, setting.tokens) else "plain NumPy"
     with blas_limited(threads):
@@ -147,7 +149,7 @@ def run(
 def _ours(
     report: Report, setting: LlamaSetting, threads: int, ways: Mapping[str, str | None]
 ) -> dict[str, Side]:
-    if "always" in ways.values() and not has_numba():
+    if "always" in ways.values() and not find_spec("numba"):
         report.note("numba is not installed, so nothing is compiled (pip install numba)")
         ways = {name: way for name, way in ways.items() if way != "always"}
     return {
