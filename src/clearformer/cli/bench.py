@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 """The exit status after Ctrl-C."""
 
-MOST_THREADS = 8
-
 
 @click.command(name="bench")
 @click.argument("text", nargs=-1, type=click.Path(path_type=Path))
@@ -97,7 +95,7 @@ def bench(
     from clearformer.benchmarking.rows import ROWS
     from clearformer.cli.bench_display import BenchDisplay
     from clearformer.cli.bench_words import LANGUAGES
-    from clearformer.engines.threads import processors
+    from clearformer.engines.threads import MOST_WORKERS, processors
     from clearformer.runs.sources import corpus_of
 
     words = LANGUAGES[language]
@@ -111,7 +109,7 @@ def bench(
         require_program(c_program)
     before = read_record(against) if against else {}
     rows = chosen(ROWS, only)
-    threads = threads or min(processors(), MOST_THREADS)
+    threads = threads or min(processors(), MOST_WORKERS)
     request = Request(corpus_of(list(text) or None), threads, quick, c_program)
     found = measured(rows, request, BenchDisplay(words, as_json, before))
     PASSING.wipe()
@@ -134,6 +132,7 @@ def _close(found: "Bench", words: Any, as_json: bool, record: Path | None) -> No
     """Notes, the document, the record."""
     from clearformer.benchmarking.record import with_record
     from clearformer.benchmarking.report import BUSY
+    from clearformer.training.durable import replace_file
 
     if found.request.quick:
         tell(note_of(words.quick))
@@ -141,7 +140,8 @@ def _close(found: "Bench", words: Any, as_json: bool, record: Path | None) -> No
         tell(note_of(words.busy.format(found.busy)))
     document = found.document()
     if record:
-        record.write_text(json.dumps(with_record(record, document), indent=1) + "\n", "utf-8")
+        content = json.dumps(with_record(record, document), indent=1) + "\n"
+        replace_file(record, content.encode())
     if as_json:
         show_json(document)
     elif record:

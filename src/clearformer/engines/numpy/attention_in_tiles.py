@@ -32,7 +32,8 @@ FORWARDS, BACKWARDS = 512 * 1024, 256 * 1024
 of."""
 
 LENGTH = 512
-"""From so many queries and keys on, tiles are quicker than the whole table."""
+"""Queries and keys from which tiles are used; where they begin to pay was not measured closer than
+that they do at 1,024."""
 
 
 def tiles_pay(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> bool:
