@@ -16,12 +16,14 @@ def read_record(path: Path) -> dict[str, float]:
     """The ratio of each row; where a row has no peer, clearformer's own figure is not comparable.
 
     Raises:
-        ConfigurationError: it is no document of `clearformer bench --json`.
+        ConfigurationError: it cannot be read, or is no document of `clearformer bench --json`.
     """
     try:
         document = json.loads(path.read_text("utf-8"))
         rows = {row["row"]: _figure(row) for row in document["rows"]}
-    except (OSError, ValueError, KeyError, TypeError) as fault:
+    except OSError as fault:
+        raise ConfigurationError(f"{path} cannot be read: {fault.strerror}") from None
+    except (ValueError, KeyError, TypeError) as fault:
         raise ConfigurationError(
             f"{path} is no record: it should be what `clearformer bench --record` wrote; {fault!r}"
         ) from None
