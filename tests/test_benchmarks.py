@@ -278,7 +278,7 @@ def test_a_row_of_the_table_has_a_c_program_as_its_peer_only_where_one_is_named(
     ids=["fails", "no rate", "no program"],
 )
 def test_a_c_program_that_fails_is_told_in_one_line(tmp_path, rng, text, fault):
-    made = configuration(activation="swiglu", query_key_norm=False)
+    made = configuration(activation="swiglu", query_key_norm=False, token_shift=False)
     peer = CProgram(script(tmp_path / "run", text), tmp_path, made, decoder(made, "float32", rng))
     with pytest.raises(ClearformerError, match=fault) as told:
         peer.rate(4, 0.8, threads=1)

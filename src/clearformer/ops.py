@@ -194,6 +194,13 @@ def reshape(x: Float[Tensor, "*before"], shape: tuple[int, ...]) -> Float[Tensor
     return engine_of(x).reshape(x, shape)
 
 
+def shift(
+    x: Float[Tensor, "*lead seq embed"], before: Float[Tensor, "*lead one embed"] | None = None
+) -> Float[Tensor, "*lead seq embed"]:
+    """At each position what x has one position earlier; at the first `before`, or zeros."""
+    return engine_of(x).shift(x, before)
+
+
 def rnn(
     x: Float[Tensor, "batch seq input"],
     hidden: Float[Tensor, "batch hidden"],

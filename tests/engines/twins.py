@@ -109,6 +109,12 @@ def repeat_heads(x: Tensor, times: int) -> Tensor:
     return x.repeat_interleave(times, -3)
 
 
+def shift(x: Tensor, before: Tensor | None = None) -> Tensor:
+    moved = x.roll(1, -2)
+    first = torch.zeros_like(x[..., :1, :]) if before is None else before
+    return torch.cat((first, moved[..., 1:, :]), -2)
+
+
 def transpose(x: Tensor) -> Tensor:
     return x.mT
 

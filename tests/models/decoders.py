@@ -13,6 +13,7 @@ from clearformer.engines.tape import Tape
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration
 from clearformer.models.decoder import Decoder
+from clearformer.models.embedding import ScaledEmbedding
 
 SIZES: dict[str, Any] = {
     "vocabulary": 11,
@@ -29,6 +30,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "norm": ("rms", "layer"),
     "activation": ("squared_relu", "gelu", "swiglu"),
     "query_key_norm": (True, False),
+    "token_shift": (True, False),
     "bias": (False, True),
     "tied": (False, True),
     "key_value_heads": (4, 2, 1),
@@ -36,7 +38,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 
 
 def every_combination() -> list[dict[str, Any]]:
-    """All 576 of them."""
+    """All 1,152 of them."""
     return [dict(zip(CHOICES, values, strict=True)) for values in product(*CHOICES.values())]
 
 
@@ -76,16 +78,20 @@ def random_decoder(
 ) -> Decoder:
     """A decoder in which no parameter is at its resting place."""
     rng = np.random.default_rng(seed)
+    model = build_decoder(configuration, None, dtype)
+    stretched = isinstance(model.embedding, ScaledEmbedding)
 
     def drawn(name: str, parameter: np.ndarray) -> np.ndarray:
         numbers = rng.normal(size=parameter.shape)
-        if parameter.ndim == 2:
+        if name == "embedding.table":  # a short vector, and its roundings, the norm would stretch
+            numbers /= sqrt(parameter.shape[1]) if stretched else 1
+        elif parameter.ndim == 2:
             numbers /= sqrt(len(parameter))
         else:
             numbers = 0.3 * numbers + name.endswith("gain")
         return numbers.astype(dtype)
 
-    return build_decoder(configuration, None, dtype).with_parameters(drawn)
+    return model.with_parameters(drawn)
 
 
 def random_ids(configuration: ModelConfiguration, *shape: int, seed: int = 1) -> np.ndarray:

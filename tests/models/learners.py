@@ -32,11 +32,12 @@ def learner_of(
     dtype: Any = np.float64,
     workers: int = 1,
     loss: Any = next_token_loss,
+    seed: int = 0,
     **how: Any,
 ) -> Any:
     """A learner, the same on every engine; `how` are fields of `Execution`."""
     execution = Execution(engine, workers=workers, **how)
-    return choose.learner_of(execution, random_decoder(configuration, dtype), loss)
+    return choose.learner_of(execution, random_decoder(configuration, dtype, seed), loss)
 
 
 def gradients(learner: Any, buffer: Any = None) -> dict[str, np.ndarray]:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import count, islice, pairwise
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 import pytest
@@ -46,21 +47,25 @@ def test_in_bfloat16_gradients_are_close_to_those_in_float32(configuration):
 
     They are independent of each other, so that they add up as √10 ≈ 3 of them; a factor of 3 is
     left for gradients that are smaller than what they are the sum of. A score is wrong by the
-    roundings of query and key times its size, and so is the share of its weight.
+    roundings of query and key times its size, and so is the share of its weight. Where two tokens
+    weigh about the same, a little decides: so it is the median of several models that counts.
     """
     made = configuration.completed
     roundings = 9 + 2 * ((made.query_key_norm and made.largest_score) or 0)
-    wide, narrow = (
-        learner_of(configuration, "torch", np.float32, precision=precision)
-        for precision in ("float32", "bfloat16")
-    )
-    losses = [learner.loss_and_gradients(*batch(configuration)) for learner in (wide, narrow)]
-    norms = [learner.gather() for learner in (wide, narrow)]
-    assert losses[1] == pytest.approx(losses[0], rel=9 * BFLOAT16)
-    assert losses[0] != losses[1]
-    difference = array_of(narrow.gradients) - array_of(wide.gradients)
-    assert np.linalg.norm(difference) < roundings * BFLOAT16 * norms[0]
-    assert np.linalg.norm(difference) > 0.1 * BFLOAT16 * norms[0], "nothing was narrow"
+    differences = []
+    for seed in range(5):
+        wide, narrow = (
+            learner_of(configuration, "torch", np.float32, precision=precision, seed=seed)
+            for precision in ("float32", "bfloat16")
+        )
+        losses = [learner.loss_and_gradients(*batch(configuration)) for learner in (wide, narrow)]
+        assert losses[1] == pytest.approx(losses[0], rel=9 * BFLOAT16)
+        assert losses[0] != losses[1]
+        norm, _ = wide.gather(), narrow.gather()
+        difference = array_of(narrow.gradients) - array_of(wide.gradients)
+        differences.append(float(np.linalg.norm(difference) / norm))
+    assert median(differences) < roundings * BFLOAT16
+    assert min(differences) > 0.1 * BFLOAT16, "nothing was narrow"
 
 
 def test_in_bfloat16_parameters_gradients_and_averages_stay_in_float32():

@@ -40,6 +40,7 @@ def test_the_paths_are_the_names_in_a_save():
     both = ("weight", "bias")
     assert modern == [
         "embedding.table",
+        "shift.share",
         *(
             f"blocks.{n}.{name}"
             for n in range(2)

@@ -30,9 +30,10 @@ BLOCK = [
 
 def contract(configuration):
     """The names that outside programs rely on, in the order in which they are computed."""
+    shifted = ["shifted"] if configuration.completed.token_shift else []
     position = ["position"] if configuration.completed.positions == "sinusoidal" else []
     blocks = [f"blocks.{n}.{name}" for n in range(configuration.layers) for name in BLOCK]
-    return ["embedding", *position, "positioned", *blocks, "norm", "logits"]
+    return ["embedding", *shifted, *position, "positioned", *blocks, "norm", "logits"]
 
 
 def heard(model, ids, **edits):

@@ -20,6 +20,8 @@ def logits(
     x = table[ids]
     if c.tied or c.positions == "sinusoidal":
         x = x * sqrt(c.embed)
+    if c.token_shift:
+        x = x + p["shift.share"] * torch.cat((torch.zeros_like(x[:, :1]), x[:, :-1]), 1)
     if c.positions == "sinusoidal":
         x = x + waves(ids.shape[1], c.embed).to(x.dtype)
     for n in range(c.layers):

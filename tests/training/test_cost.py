@@ -20,10 +20,10 @@ both_ways = pytest.mark.parametrize("parallel", ["replicate", "shard"])
 
 
 def test_gpt_2_by_hand():
-    """12 layers of 12 · 768² numbers and 50,257 · 768 of a table that is used twice."""
+    """12 layers of 12 · 768² numbers, a table that is used twice, gains and a share of 768."""
     gpt = ModelConfiguration(50_257, layers=12, heads=12, embed=768, context=1024, tied=True)
     multiplied = 12 * 12 * 768**2 + 50_257 * 768
-    assert gpt.parameter_count == multiplied + (2 * 12 + 1) * 768
+    assert gpt.parameter_count == multiplied + (2 * 12 + 2) * 768
     cost = Cost(gpt, Cluster(ACCELERATORS["A100"], 8), 16, utilisation=0.5)
     assert cost.flops_per_token == 6 * multiplied + 12 * 12 * 1024 * 768
     assert cost.tokens_per_step == 8 * 16 * 1024

@@ -292,6 +292,11 @@ def _repeat_heads(engine: ModuleType) -> Wrong:
     return lambda x, times: torch.cat([x] * times, -3)
 
 
+@mistake("shift", "the last comes first again")
+def _shift(engine: ModuleType) -> Wrong:
+    return lambda x, before=None: x.roll(1, -2)
+
+
 @mistake("transpose", "swaps other axes")
 def _transpose(engine: ModuleType) -> Wrong:
     return lambda x: x.transpose(0, -1)

@@ -47,7 +47,11 @@ class LlamaSetting(Setting):
         """The model; its context is no shorter than the text."""
         sizes: dict[str, Any] = dict(SIZES[self.size])
         sizes["context"] = max(sizes["context"], self.tokens)
-        pieces: dict[str, Any] = {"activation": "swiglu", "query_key_norm": False}
+        pieces: dict[str, Any] = {
+            "activation": "swiglu",
+            "query_key_norm": False,
+            "token_shift": False,
+        }
         return ModelConfiguration(self.vocabulary, recipe="modern", **pieces, **sizes)
 
     def scaled(self, name: str, weight: np.ndarray) -> np.ndarray:

@@ -32,6 +32,7 @@ class Decoder(nn.Module):  # type: ignore[misc]  # PyTorch's types are not read
         c = configuration.completed
         self.context, self.embed, self.modern = c.context, c.embed, c.recipe == "modern"
         self.embedding = nn.Embedding(c.vocabulary, c.embed)
+        self.share = nn.Parameter(torch.zeros(c.embed)) if c.token_shift else None
         self.blocks = nn.ModuleList(Block(c) for _ in range(c.layers))
         self.norm = norm_of(c)
         self.output = nn.Linear(c.embed, c.vocabulary, bias=False)
@@ -47,12 +48,25 @@ class Decoder(nn.Module):  # type: ignore[misc]  # PyTorch's types are not read
         if self.modern:
             positions = torch.view_as_complex(positions)[:, None]
         else:
-            x = x * sqrt(self.embed) + positions
+            x = x * sqrt(self.embed)
+        if self.share is not None:
+            x = x + self.share * self.tokens_before(x, cache)
+        if not self.modern:
+            x = x + positions
         for number, block in enumerate(self.blocks):
             x = block(x, positions, cache.layers[number] if cache else None)
         if cache:
             cache.length += ids.shape[1]
         return self.output(self.norm(x))
+
+    def tokens_before(self, x: Tensor, cache: "Cache | None") -> Tensor:
+        """At each position the vector of the one before; zeros at the first."""
+        before = functional.pad(x[:, :-1], (0, 0, 1, 0))
+        if cache:
+            if cache.length:
+                before[:, 0] = cache.newest
+            cache.newest = x[:, -1]
+        return before
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def load_from(self, model: Any) -> None:
@@ -68,6 +82,8 @@ class Decoder(nn.Module):  # type: ignore[misc]  # PyTorch's types are not read
     def under_our_names(self, read: Callable[[nn.Parameter], Tensor]) -> dict[str, Tensor]:
         """What `read` gives for each parameter, cut, turned and named as clearformer has it."""
         found = {"embedding.table": read(self.embedding.weight)}
+        if self.share is not None:
+            found["shift.share"] = read(self.share)
         for number, block in enumerate(self.blocks):
             prefix = f"blocks.{number}"
             names = [f"{prefix}.attention.{part}" for part in ("query", "key", "value")]
@@ -164,6 +180,7 @@ class Cache:
 
     def __init__(self, model: Decoder):
         self.layers = [LayerCache(model) for _ in model.blocks]
+        self.newest = model.embedding.weight.new_zeros(1, model.embed)
         self.length = 0
 
     def clear(self) -> None:

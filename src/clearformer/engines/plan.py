@@ -42,6 +42,8 @@ class Plan:
 
     embedding: Any
     """(vocab, embed), whatever scales it included."""
+    shift: Any | None
+    """(embed,) The share of the token before; None without token shift."""
     positions: Any | None
     """(context, embed), added; None if queries and keys are turned."""
     turns: Any | None

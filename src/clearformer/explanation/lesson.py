@@ -16,6 +16,7 @@ from clearformer.models.embedding import Embedding, UntiedOutput
 from clearformer.models.feed_forward import FeedForward
 from clearformer.models.linear import Linear, Unchanged
 from clearformer.models.positions import SinusoidalPositions
+from clearformer.models.token_shift import NothingShifted
 from clearformer.text.words import Words
 from clearformer.training.memory import in_words
 
@@ -92,6 +93,7 @@ class _Builder:
         block = Block(nothing, self._attention(), nothing, feed_forward, Dropout(0.0))
         return Decoder(
             embedding,
+            NothingShifted(),
             SinusoidalPositions(positions),
             (block,),
             nothing,

@@ -23,6 +23,7 @@ from clearformer.models.positions import (
     rotary_turns,
     sinusoidal_positions,
 )
+from clearformer.models.token_shift import NothingShifted, TokenShift
 
 LAYER_NORM_EPSILON, RMS_NORM_EPSILON = 1e-5, 1e-6  # the defaults of the operations
 
@@ -44,6 +45,7 @@ def plan_of(model: Any) -> Plan | None:
         output = model.output.linear
     return Plan(
         embedding=table * table.dtype.type(scale),
+        shift=getattr(model.shift, "share", None),
         positions=sinusoidal_positions(positions.length, embed, str(table.dtype))
         if isinstance(positions, SinusoidalPositions)
         else None,
@@ -92,6 +94,7 @@ def _is_known(model: Any) -> bool:
         return False
     ours = (
         type(model.embedding) in (Embedding, ScaledEmbedding)
+        and type(model.shift) in (TokenShift, NothingShifted)
         and type(model.positions) in (SinusoidalPositions, NothingAdded)
         and type(model.norm) in _NORMS
         and _is_known_output(model.output)

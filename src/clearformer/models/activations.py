@@ -89,7 +89,7 @@ def kept_by_torch(configuration: "ModelConfiguration", precision: str, on_gpu: b
         keys=at_scores * (apart + beside),
         head=WIDE * (3 if c.query_key_norm else 1),  # sums of softmax; sizes of query and key
         row=2 * statistics,
-        ends=WIDE + narrow + (WIDE if c.dropout else 0),
+        ends=WIDE * (1 + bool(c.token_shift) + bool(c.dropout)) + narrow,
         vocabulary=WIDE,
         position=statistics + 2 * ID,
     )

@@ -17,6 +17,7 @@ from clearformer.models.feed_forward import FeedForward, GatedFeedForward
 from clearformer.models.linear import Linear, Unchanged
 from clearformer.models.norms import LayerNorm, RMSNorm, UnitRMSNorm
 from clearformer.models.positions import NothingAdded, RotaryPositions, SinusoidalPositions
+from clearformer.models.token_shift import NothingShifted, TokenShift
 
 ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
     "gelu": ops.gelu,
@@ -54,12 +55,19 @@ class _Builder:
         table = self._normal(c.vocabulary, c.embed, spread)
         return Decoder(
             embedding=ScaledEmbedding(table) if waves or c.tied else Embedding(table),
+            shift=self._shift(),
             positions=SinusoidalPositions(c.context) if waves else NothingAdded(),
             blocks=tuple(self._block() for _ in range(c.layers)),
             norm=self._norm(),
             output=TiedOutput() if c.tied else UntiedOutput(self._output()),
             dropout=Dropout(float(c.dropout)),  # one of NumPy would be taken for a weight
         )
+
+    def _shift(self) -> TokenShift | NothingShifted:
+        """It begins without a share."""
+        if not self.c.token_shift:
+            return NothingShifted()
+        return TokenShift(np.zeros(self.c.embed, self.dtype))
 
     def _block(self) -> Block:
         return Block(

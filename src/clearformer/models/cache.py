@@ -48,6 +48,8 @@ class KeyValueCache:
     def __init__(self, layers: int, context: int):
         self.context = context
         self.layers = tuple(LayerCache(context) for _ in range(layers))
+        self.newest: Any = None
+        """(batch, 1, embed) The newest position's vector from the embedding, for token shift."""
 
     @property
     def length(self) -> int:
@@ -61,6 +63,8 @@ class KeyValueCache:
 
     def take(self, rows: Int[np.ndarray, " rows"]) -> None:
         """Goes on with some of the sequences, each perhaps several times."""
+        if self.newest is not None:
+            self.newest = self.newest[rows]
         for layer in self.layers:
             layer.take(rows)
 

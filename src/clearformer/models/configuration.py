@@ -26,6 +26,7 @@ RECIPES: Mapping[str, Mapping[str, Any]] = {
         "activation": "gelu",
         "query_key_norm": False,
         "bias": True,
+        "token_shift": False,
     },
     "modern": {
         "positions": "rotary",
@@ -33,6 +34,7 @@ RECIPES: Mapping[str, Mapping[str, Any]] = {
         "activation": "squared_relu",
         "query_key_norm": True,
         "bias": False,
+        "token_shift": True,
     },
 }
 """Classic: Vaswani et al., 2017, and GPT-2. Modern: what replaced each piece since."""
@@ -59,7 +61,7 @@ class ModelConfiguration(Configuration):
     """Sizes and pieces of a decoder; what is None follows from the rest (see `completed`)."""
 
     kind: ClassVar[str] = "decoder"
-    before: ClassVar[Mapping[str, object]] = {"largest_score": None}
+    before: ClassVar[Mapping[str, object]] = {"largest_score": None, "token_shift": False}
 
     layers: int = 4
     """Blocks, one above the other."""
@@ -87,6 +89,8 @@ class ModelConfiguration(Configuration):
     """Score of a normalised query and key of the same direction; None: √(embed / heads)."""
     bias: bool | None = None
     """Whether linear layers have a bias."""
+    token_shift: bool | None = None
+    """Whether each token's vector takes along a learned share of the one before."""
     tied: bool = False
     """Whether the output uses the embedding table."""
     dropout: float = 0.0
@@ -106,7 +110,7 @@ class ModelConfiguration(Configuration):
             value = getattr(self, name)
             if value is not None or name == "recipe":
                 check_choice(name, value, known)
-        for name in ("query_key_norm", "bias", "tied"):
+        for name in ("query_key_norm", "bias", "token_shift", "tied"):
             if getattr(self, name) not in (True, False, None):
                 raise ConfigurationError(
                     f"{name} must be true or false; got {getattr(self, name)!r}"
@@ -144,9 +148,14 @@ class ModelConfiguration(Configuration):
         return "muon" if self.recipe == "modern" else "adamw"
 
     @property
+    def pieces(self) -> Mapping[str, Any]:
+        """What the recipe takes where nothing is said."""
+        return RECIPES[self.recipe]
+
+    @property
     def completed(self) -> "ModelConfiguration":
         """The same configuration with every None filled in from the recipe."""
-        recipe = RECIPES[self.recipe]
+        recipe = self.pieces
         chosen = {name: v for name, v in recipe.items() if getattr(self, name) is None}
         gated = (self.activation or recipe["activation"]) == "swiglu"
         if self.hidden is None:
@@ -176,7 +185,8 @@ class ModelConfiguration(Configuration):
         norm = c.embed * (2 if c.norm == "layer" else 1)
         output = 0 if c.tied else c.embed * c.vocabulary
         blocks = c.layers * (attention + feed_forward + 2 * norm)
-        return c.vocabulary * c.embed + blocks + norm + output
+        shift = c.embed * bool(c.token_shift)
+        return c.vocabulary * c.embed + shift + blocks + norm + output
 
     @property
     def in_matrices(self) -> int:

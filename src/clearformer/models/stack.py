@@ -13,14 +13,16 @@ from clearformer.models.norms import LayerNorm, RMSNorm
 from clearformer.models.part import Part
 from clearformer.models.positions import NothingAdded, SinusoidalPositions
 from clearformer.models.tap import Tap, silent, under
+from clearformer.models.token_shift import NothingShifted, TokenShift
 from clearformer.tensor import Float, Tensor
 
 
 @dataclass(frozen=True)
 class Stack(Part):
-    """Embedding, positions, blocks, norm, logits."""
+    """Embedding, token shift, positions, blocks, norm, logits."""
 
     embedding: Embedding | ScaledEmbedding
+    shift: TokenShift | NothingShifted
     positions: SinusoidalPositions | NothingAdded
     blocks: tuple[Block, ...]
     norm: LayerNorm | RMSNorm | Unchanged
@@ -36,6 +38,7 @@ class Stack(Part):
     ) -> Float[Tensor, "batch seq vocab"]:
         """The scores from the vectors of the embedding on: their gradient can be asked for."""
         start = cache.length if cache else 0
+        x = self.shift(x, tap, cache)
         x = self.positions(x, start, tap)
         x = self.dropout(x, rng)
         for number, block in enumerate(self.blocks):

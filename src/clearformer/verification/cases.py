@@ -153,6 +153,9 @@ def _shapes() -> Iterator[Case]:
         yield Case("merge_heads", {"x": split})
         yield Case("repeat_heads", {"x": split}, {"times": 2})
         yield Case("transpose", {"x": split})
+        yield Case("shift", {"x": split})
+        if split[-2]:
+            yield Case("shift", {"x": split, "before": (*split[:-2], 1, split[-1])})
     for split, count in (((3, 2, 4), 1), ((2, 3, 2, 2), 2), ((2, 1, 1), 1), ((0, 2, 3, 1), 1)):
         yield Case("part_heads", {"x": split}, {"count": count}, results=2, together=stacked)
     for before, after in (((2, 6), (3, 4)), ((2, 3, 2), (-1,)), ((1,), ()), ((0, 3), (3, 0, 2))):

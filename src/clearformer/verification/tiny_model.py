@@ -8,6 +8,7 @@ import numpy as np
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration, Recipe
 from clearformer.models.decoder import Decoder
+from clearformer.models.embedding import ScaledEmbedding
 
 RECIPES: tuple[Recipe, ...] = ("modern", "classic")
 
@@ -29,18 +30,26 @@ def configuration_of(recipe: Recipe) -> ModelConfiguration:
 
 
 def random_decoder(recipe: Recipe, dtype: Any = np.float64) -> Decoder:
-    """A decoder in which no parameter is at its resting place: a zero would hide mistakes."""
+    """A decoder in which no parameter is at its resting place: a zero would hide mistakes.
+
+    A vector of the embedding is as long as where training begins: the norm behind it would stretch
+    a short one, and with it every rounding.
+    """
     rng = np.random.default_rng(0)
+    model = build_decoder(configuration_of(recipe), None, dtype)
+    stretched = isinstance(model.embedding, ScaledEmbedding)
 
     def drawn(name: str, parameter: np.ndarray) -> np.ndarray:
         numbers = rng.normal(size=parameter.shape)
-        if parameter.ndim == 2:
+        if name == "embedding.table":
+            numbers /= sqrt(parameter.shape[1]) if stretched else 1
+        elif parameter.ndim == 2:
             numbers /= sqrt(len(parameter))
         else:
             numbers = 0.3 * numbers + name.endswith("gain")
         return numbers.astype(dtype)
 
-    return build_decoder(configuration_of(recipe), None, dtype).with_parameters(drawn)
+    return model.with_parameters(drawn)
 
 
 def random_batch(recipe: Recipe, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:

@@ -76,6 +76,7 @@ def _heads() -> Iterator[Case]:
     for name in ("merge_heads", "transpose"):
         yield Case(name, {"x": SPLIT})
     yield Case("part_heads", {"x": SPLIT}, {"count": 1}, results=2, together=stacked)
+    yield Case("shift", {"x": SPLIT, "before": (*SPLIT[:2], 1, WIDTH)})
     yield Case("repeat_heads", {"x": (2, 2, 64, WIDTH)}, {"times": 2})
 
 

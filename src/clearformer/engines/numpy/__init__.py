@@ -28,6 +28,7 @@ from clearformer.engines.numpy.shapes import (
     part_heads,
     repeat_heads,
     reshape,
+    shift,
     split_heads,
     transpose,
 )
@@ -66,6 +67,7 @@ __all__ = [
     "rms_norm",
     "rnn",
     "rotate",
+    "shift",
     "sigmoid",
     "silu",
     "softmax",

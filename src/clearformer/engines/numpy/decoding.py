@@ -61,7 +61,12 @@ class PlainDecoder:
     def __call__(self, token: int) -> np.ndarray:
         """The logits (vocab,) of what follows `token`, which is added to the cache."""
         plan, at = self._plan, self._cache.length
-        x = plan.embedding[token].copy()
+        row = plan.embedding[token]
+        x = row.copy()
+        if plan.shift is not None:
+            if at:
+                x += plan.shift * self._cache.newest[0, 0]
+            self._cache.newest = row[None, None]
         if plan.positions is not None:
             x += plan.positions[at]
         for layer, held in zip(plan.layers, self._held, strict=True):

@@ -70,6 +70,26 @@ def transpose(x: Any) -> Any:
     return record("transpose", turned, (x,), lambda grad: (grad.swapaxes(-1, -2),))
 
 
+def shift(x: Any, before: Any = None) -> Any:
+    """At each position what x has one position earlier; at the first `before`, or zeros.
+
+    The gradient goes one position back; that of the first position belongs to `before`.
+    """
+    data, inputs = value_of(x), (x,) if before is None else (x, before)
+    moved = np.empty_like(data)
+    moved[..., 1:, :] = data[..., :-1, :]
+    moved[..., :1, :] = 0 if before is None else value_of(before)
+    several = len(inputs) > 1
+
+    def gradient(grad: np.ndarray) -> tuple[np.ndarray, ...]:
+        back = np.empty_like(grad)
+        back[..., :-1, :] = grad[..., 1:, :]
+        back[..., -1:, :] = 0
+        return (back, grad[..., :1, :]) if several else (back,)
+
+    return record("shift", moved, inputs, gradient)
+
+
 def reshape(x: Any, shape: tuple[int, ...]) -> Any:
     """The same numbers in the same order, cut into other axes; the gradient back into the old."""
     data = value_of(x)

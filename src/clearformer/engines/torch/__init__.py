@@ -28,6 +28,7 @@ from clearformer.engines.torch.shapes import (
     part_heads,
     repeat_heads,
     reshape,
+    shift,
     split_heads,
     transpose,
 )
@@ -68,6 +69,7 @@ __all__ = [
     "rnn",
     "rotate",
     "settle",
+    "shift",
     "sigmoid",
     "silu",
     "softmax",

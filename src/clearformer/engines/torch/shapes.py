@@ -1,5 +1,6 @@
 """Changes of shape: no number changes."""
 
+import torch
 from torch import Tensor
 
 from clearformer.engines.bounds import check_reshape
@@ -30,6 +31,12 @@ def repeat_heads(x: Tensor, times: int) -> Tensor:
 def transpose(x: Tensor) -> Tensor:
     """(…, a, b) → (…, b, a)."""
     return x.transpose(-1, -2)
+
+
+def shift(x: Tensor, before: Tensor | None = None) -> Tensor:
+    """At each position what x has one position earlier; at the first `before`, or zeros."""
+    first = torch.zeros_like(x[..., :1, :]) if before is None else before
+    return torch.cat((first, x[..., :-1, :]), -2)
 
 
 def reshape(x: Tensor, shape: tuple[int, ...]) -> Tensor:

@@ -21,6 +21,7 @@ def build_encoder(
     drawn = build_decoder(configuration.stack, rng, dtype)
     return Encoder(
         embedding=drawn.embedding,
+        shift=drawn.shift,
         positions=drawn.positions,
         blocks=tuple(block.looking_both_ways() for block in drawn.blocks),
         norm=drawn.norm,

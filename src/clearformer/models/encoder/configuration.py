@@ -1,8 +1,9 @@
 """What an encoder is made of: sizes and recipe of a decoder, and how much is masked."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from math import ceil
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from clearformer.errors import ConfigurationError
 from clearformer.models.configuration import ModelConfiguration
@@ -29,6 +30,11 @@ class EncoderConfiguration(ModelConfiguration):
         return "adamw"
 
     @property
+    def pieces(self) -> Mapping[str, Any]:
+        """Those of a decoder; but its neighbours on both sides it sees by attention alone."""
+        return {**super().pieces, "token_shift": False}
+
+    @property
     def mask(self) -> int:
         """The id of the mask, the first beyond those of the tokenizer: the vocabulary's size."""
         return self.vocabulary
@@ -38,6 +44,7 @@ class EncoderConfiguration(ModelConfiguration):
         """A decoder of the same sizes that knows the mask as one token more."""
         names = [field.name for field in fields(ModelConfiguration) if field.name != "vocabulary"]
         given = {name: getattr(self, name) for name in names}
+        given["token_shift"] = self.completed.token_shift
         return ModelConfiguration(self.vocabulary + 1, **given)
 
     @property

@@ -193,6 +193,7 @@ class EncoderDecoderConfiguration(PairConfiguration):
             tied=self.tied,
             dropout=self.dropout,
             largest_score=self.largest_score,
+            token_shift=False,
         ).completed
 
     @property

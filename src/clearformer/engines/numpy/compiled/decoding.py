@@ -46,11 +46,15 @@ class CompiledDecoder:
             held.hold(key[None], value[None])
         self._logits = np.empty(len(weights.logits), plan.embedding.dtype)
         self._given = (weights, dials, self._room, keys, values, self._logits)
+        self._newest = self._room.newest[None, None]
         self._pace = Pace()
         self._second = SecondThread(decoding_kernel.share, *self._given, PATIENCE)
 
     def __call__(self, token: int) -> np.ndarray:
         """The logits (vocab,) of what follows `token`, which is added to the cache."""
+        if self._cache.newest is not self._newest:  # a prompt was read, by the model itself
+            self._newest[...] = self._cache.newest
+            self._cache.newest = self._newest
         begun, together = perf_counter(), self._pace.together
         decoding_kernel.decode(*self._given, token, self._cache.length, together)
         self._cache.advance()
@@ -76,6 +80,7 @@ def _weights(plan: Plan) -> Weights:
     turns = np.zeros((0, width // 2), np.complex64) if plan.turns is None else plan.turns
     return Weights(
         embedding=plan.embedding,
+        shift=np.zeros(0, kind) if plan.shift is None else plan.shift,
         positions=np.zeros((0, 0), kind) if plan.positions is None else plan.positions.astype(kind),
         turns=np.stack([turns.real, turns.imag], -1).astype(kind),
         **stacked,
@@ -130,6 +135,7 @@ def _room(weights: Weights, dials: Dials, context: int) -> Room:
     mixed, hidden = weights.output.shape[2], weights.project.shape[2]
     return Room(
         x=np.empty(embed, kind),
+        newest=np.zeros(embed, kind),
         normal=np.empty((THREADS, embed), kind),
         queries=np.empty(mixed, kind),
         scores=np.empty((dials.heads, context), kind),

@@ -30,10 +30,11 @@ _ROOT, _CUBIC = 0.7978845608028654, 0.044715  # √(2/π), and the other number 
 class Weights(NamedTuple):
     """A plan with each kind of weight in one array, a row for each output.
 
-    Biases are zero where there is none; `positions`, `turns` and `gate` have length 0.
+    Biases are zero where there is none; `shift`, `positions`, `turns` and `gate` have length 0.
     """
 
     embedding: np.ndarray  # (vocab, embed)
+    shift: np.ndarray  # (embed,)
     positions: np.ndarray  # (context, embed)
     turns: np.ndarray  # (context, width/2, 2): cosine and sine
     query_key_value: np.ndarray  # (layer, (heads + 2 key_value_heads) · width, embed)
@@ -70,6 +71,7 @@ class Room(NamedTuple):
     """Where the numbers on the way are written; made once."""
 
     x: np.ndarray  # (embed,)
+    newest: np.ndarray  # (embed,): what the embedding gave for the token before
     normal: np.ndarray  # (thread, embed)
     queries: np.ndarray  # (heads · width,)
     scores: np.ndarray  # (heads, context)
@@ -102,6 +104,10 @@ def decode(
     threads, orders = 1, room.orders
     for i in range(len(room.x)):
         room.x[i] = weights.embedding[token, i]
+        if len(weights.shift):
+            if at:
+                room.x[i] += weights.shift[i] * room.newest[i]
+            room.newest[i] = weights.embedding[token, i]
         if len(weights.positions):
             room.x[i] += weights.positions[at, i]
     for layer in range(len(weights.output)):
