@@ -86,7 +86,7 @@ def orthogonalised(
     for begin in range(0, steps, at_once):
         turned = x.swapaxes(-1, -2)
         gram = x @ turned if wide else turned @ x
-        gram, square, shrink = (gram, gram @ gram, 1.0) if begin else measured(gram)
+        gram, square, shrink = (gram, squared(gram), 1.0) if begin else measured(gram)
         factor = product = polynomial(gram, square, *coefficients[begin])
         for row in coefficients[begin + 1 : begin + at_once]:
             gram = gram @ factor @ factor
@@ -96,3 +96,8 @@ def orthogonalised(
             product = product * shrink
         x = product @ x if wide else x @ product
     return x
+
+
+def squared(gram: Any) -> Any:
+    """G² of a G just made, as G Gᵀ: BLAS then makes one half of it only."""
+    return gram @ gram.swapaxes(-1, -2)

@@ -2,17 +2,29 @@
 
 import numpy as np
 
-from clearformer.engines.polar import SMALLEST, STEPS, orthogonalised
+from clearformer.engines.polar import SMALLEST, STEPS, orthogonalised, squared
 from clearformer.errors import ShapeError
 
 
 def orthogonalise(matrices: np.ndarray, steps: int = STEPS) -> np.ndarray:
-    """X ← (aI + bXXᵀ + c(XXᵀ)²) X, `steps` times; see `engines.polar`."""
+    """X ← (aI + bXXᵀ + c(XXᵀ)²) X, `steps` times; see `engines.polar`.
+
+    One matrix after another, so that what is made on the way stays in a cache.
+    """
     if not isinstance(matrices, np.ndarray):
         raise ShapeError("orthogonalise is for optimizers and has no gradient; give it an array")
     if not matrices.size:
         return matrices.copy()
-    found: np.ndarray = orthogonalised(matrices, steps, _measured, _polynomial)
+    if matrices.ndim < 3:
+        return _alone(matrices, steps)
+    found = np.empty_like(matrices)
+    for place in np.ndindex(matrices.shape[:-2]):
+        found[place] = _alone(matrices[place], steps)
+    return found
+
+
+def _alone(matrix: np.ndarray, steps: int) -> np.ndarray:
+    found: np.ndarray = orthogonalised(matrix, steps, _measured, _polynomial)
     return found
 
 
@@ -26,7 +38,7 @@ def _measured(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     trace = _over_each(gram.diagonal(0, -2, -1)[..., None])
     size = np.maximum(trace, SMALLEST)
     gram /= size
-    square = gram @ gram
+    square = squared(gram)
     largest = np.maximum(np.sqrt(np.sqrt(_over_each(square * square))), 1 / gram.shape[-1])
     gram /= largest
     square /= largest * largest

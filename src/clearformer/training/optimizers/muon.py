@@ -73,7 +73,8 @@ class Muon(Optimizer):
         direction = ops.orthogonalise(learner.whole(stack, update), settings.steps)
         inputs, outputs = stack.shape[1:]
         direction *= learning_rate * settings.size * sqrt(max(1.0, outputs / inputs))
-        parameters *= 1 - learning_rate * settings.decay
+        if settings.decay:
+            parameters *= 1 - learning_rate * settings.decay
         parameters -= learner.mine(stack, direction)
 
     def state(self, *, keep: bool = True) -> Arrays:
