@@ -12,113 +12,35 @@ without it there is no ratio.
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
-import numpy as np
-from threadpoolctl import threadpool_limits
-
-from clearformer.engines.numpy.attention import attention
+from clearformer.benchmarking import attention
+from clearformer.benchmarking.attention import WAYS, Setting
+from clearformer.benchmarking.interleave import Side, Work, blas_limited, blas_threads
+from clearformer.benchmarking.report import Report as Part
 from clearformer.engines.numpy.attention_whole import attend_whole
-from clearformer.engines.tape import Tape
-from interleave import Side, Work, blas_threads, measure
 from report import Report, readable
 from start import most_resident, resident
 
-TURN = 0.3
-"""About how many seconds of work make a turn."""
 
-SPEED = 1e11
-"""Operations in a second, about; tells how often a turn repeats the work."""
-
-MOST = 100
-"""Repeats in a turn: what is short is not bound by its operations."""
-
-WAYS = {False: "forwards", True: "forwards and backwards"}
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What every side is told."""
-
-    length: int
-    backwards: bool
-    heads: int
-    width: int
-    threads: int
-
-    def arrays(self) -> list[np.ndarray]:
-        """Query, key, value, and the gradient of the result."""
-        rng, shape = np.random.default_rng(0), (1, self.heads, self.length, self.width)
-        return [rng.standard_normal(shape, np.float32) for _ in range(4)]
-
-    @property
-    def repeats(self) -> int:
-        """How often a turn does the work."""
-        products = 7 if self.backwards else 2
-        operations = products * self.heads * self.width * self.length**2  # half is masked
-        return min(MOST, max(1, round(TURN * SPEED / operations)))
-
-
-def ours(setting: Setting, whole: bool = False) -> Work:
-    """As anybody may call it: on as many threads as a product of matrices may use."""
+def whole(setting: Setting) -> Work:
+    """Our plain way, with the whole table."""
     *inputs, grad = setting.arrays()
-    with threadpool_limits(setting.threads, user_api="blas"):
+    with blas_limited(setting.threads):
         yield blas_threads()
         while True:
-            if whole:
-                plainly(inputs, grad if setting.backwards else None)
-            elif setting.backwards:
-                gradients(*inputs, grad)
-            else:
-                attention(*inputs, causal=True)
+            query, key, value = inputs
+            _, gradient = attend_whole(query, key, value, None, True, query.shape[-1] ** -0.5)
+            if setting.backwards:
+                gradient(grad)
             yield ""
 
 
-def gradients(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Of query, key and value; the gradient of the result comes last."""
-    *inputs, grad = arrays
-    tape = Tape()
-    leaves = [tape.watch(x) for x in inputs]
-    tape.backward(attention(*leaves, causal=True), grad)
-    return tuple(map(tape.gradient, leaves))
-
-
-def plainly(inputs: Sequence[np.ndarray], grad: np.ndarray | None) -> None:
-    """With the whole table."""
-    query, key, value = inputs
-    _, gradient = attend_whole(query, key, value, None, True, query.shape[-1] ** -0.5)
-    if grad is not None:
-        gradient(grad)
-
-
-def pytorch(setting: Setting) -> Work:
-    """The peer."""
-    import torch
-
-    torch.set_num_threads(setting.threads)
-    *inputs, grad = map(torch.from_numpy, setting.arrays())
-    for x in inputs:
-        x.requires_grad_(setting.backwards)
-    yield f"{torch.get_num_threads()} threads"
-    while True:
-        peer(inputs, grad if setting.backwards else None)
-        yield ""
-
-
-def peer(inputs: Sequence[Any], grad: Any = None) -> Any:
-    """PyTorch's attention; leaves gradients in its inputs where `grad` is given."""
-    from torch.nn.functional import scaled_dot_product_attention
-
-    query, key, value = inputs
-    mixed = scaled_dot_product_attention(query, key, value, is_causal=True)
-    if grad is not None:
-        for x in inputs:
-            x.grad = None
-        mixed.backward(grad)
-    return mixed
+def sides_of(with_whole: bool) -> dict[str, Callable[..., Work]]:
+    """Whoever is there, clearformer first."""
+    return attention.sides() | ({"whole table": whole} if with_whole else {})
 
 
 def megabytes(side: Callable[..., Work], setting: Setting) -> Work:
@@ -131,28 +53,14 @@ def megabytes(side: Callable[..., Work], setting: Setting) -> Work:
     yield str(most_resident() - before)
 
 
-def sides_of(with_whole: bool) -> dict[str, Callable[..., Work]]:
-    """Whoever is there, clearformer first."""
-    sides: dict[str, Callable[..., Work]] = {"clearformer": ours}
-    if find_spec("torch"):
-        sides["PyTorch SDPA"] = pytorch
-    if with_whole:
-        sides["whole table"] = partial(ours, whole=True)
-    return sides
-
-
-def one(setting: Setting, turns: int, with_whole: bool) -> Report:
-    """Measures one length in one way."""
-    report = Report("attention", asdict(setting), "milliseconds")
+def one(setting: Setting, turns: int, with_whole: bool) -> Part:
+    """Measures one length in one way, and what a call takes up."""
     makers = sides_of(with_whole)
     memory = {name: height(make, setting) for name, make in makers.items()}
+    report = attention.run(setting, turns, makers)
     report.extra["megabytes"] = memory
     told = (f"{name} {readable(found)}" for name, found in memory.items())
     report.lines.append(f"  megabytes at the height of a call: {', '.join(told)}")
-    sides = {name: Side(make, setting=setting) for name, make in makers.items()}
-    report.about = {name: side.about for name, side in sides.items()}
-    taken = measure(sides, turns, setting.repeats)
-    report.take({name: [1e3 * seconds for seconds in taken[name]] for name in taken})
     return report
 
 

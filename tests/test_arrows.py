@@ -52,7 +52,7 @@ OF_ENGINES = {
     "words": {"choose", "dispatch", "execution", "tape", "threads"},
     "comparison": {"choose", "dispatch", "execution", "ranks", "tape", "threads"},
     "runs": {"choose", "execution", "ranks", "threads"},
-    "benchmarking": {"choose", "execution", "memory", "threads"},
+    "benchmarking": {"choose", "execution", "memory", "tape", "threads"},
 }
 """What the parts above use of `engines`: none of it is an engine."""
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clearformer.benchmarking import interleave, rows, start
+from clearformer import ops
+from clearformer.benchmarking import attention, interleave, rows, start
 from clearformer.benchmarking.llama_speed import LlamaSetting
 from clearformer.benchmarking.peer_c import END, CProgram
 from clearformer.benchmarking.report import Report
@@ -376,19 +377,19 @@ def test_word_vectors_are_measured_with_what_they_find(benchmark, capsys, tmp_pa
     assert any("gensim" in note for note in document["notes"])
 
 
-def test_the_peer_of_attention_has_the_same_result_and_gradients(torch, benchmark):
-    attention = benchmark("attention")
+def test_the_peer_of_attention_has_the_same_result_and_gradients(torch):
     *inputs, grad = attention.Setting(30, True, heads=2, width=4, threads=1).arrays()
     theirs = [torch.from_numpy(x).requires_grad_() for x in inputs]
     mixed = attention.peer(theirs, torch.from_numpy(grad))
-    ours = attention.attention(*inputs, causal=True)
+    ours = ops.attention(*inputs, causal=True)
     np.testing.assert_allclose(mixed.detach().numpy(), ours, 1e-4, 1e-5)
     for mine, leaf in zip(attention.gradients(*inputs, grad), theirs, strict=True):
         np.testing.assert_allclose(mine, leaf.grad.numpy(), 1e-4, 1e-5)
 
 
 def test_attention_is_timed_without_pytorch_too(benchmark, monkeypatch, capsys):
-    monkeypatch.setattr(benchmark("attention"), "find_spec", lambda name: None)
+    for module in (benchmark("attention"), attention):
+        monkeypatch.setattr(module, "find_spec", lambda name: None)
     benchmark("attention").main(
         ["--lengths", "20", "--heads", "1", "--width", "4", "--turns", "1", "--whole", "--json"]
     )

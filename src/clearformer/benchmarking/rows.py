@@ -3,6 +3,7 @@
 from functools import partial
 
 from clearformer.benchmarking import (
+    attention,
     byte_pairs,
     generation_speed,
     llama_speed,
@@ -52,6 +53,12 @@ def training_step(size: str, request: Request, progress: Progress) -> Report:
     setting = training.Setting(size, "modern", work.batch, request.threads)
     steps = max(1, work.steps // 4) if request.quick else work.steps
     return training.against_peer(setting, request.turns(work.turns), steps, progress)
+
+
+def causal_attention(length: int, backwards: bool, request: Request, progress: Progress) -> Report:
+    """One sequence, 8 heads of 64."""
+    setting = attention.Setting(length, backwards, threads=request.threads)
+    return attention.run(setting, request.turns(9), progress=progress)
 
 
 def generation(size: str, request: Request, progress: Progress) -> Report:
@@ -112,6 +119,22 @@ ROWS = (
     Row(
         "training-medium", {"en": "training, medium", "ja": "学習1ステップ(中)"}, "ms",
         Goal(0.85), GET_TORCH, partial(training_step, "medium"),
+    ),
+    Row(
+        "attention-1024", {"en": "attention, 1,024", "ja": "注意の計算 1,024"}, "ms",
+        Goal(0.9), GET_TORCH, partial(causal_attention, 1024, False),
+    ),
+    Row(
+        "attention-1024-both", {"en": "both ways, 1,024", "ja": "同 勾配とも 1,024"}, "ms",
+        Goal(1.0), GET_TORCH, partial(causal_attention, 1024, True),
+    ),
+    Row(
+        "attention-4096", {"en": "attention, 4,096", "ja": "注意の計算 4,096"}, "ms",
+        Goal(0.9), GET_TORCH, partial(causal_attention, 4096, False),
+    ),
+    Row(
+        "attention-4096-both", {"en": "both ways, 4,096", "ja": "同 勾配とも 4,096"}, "ms",
+        Goal(1.0), GET_TORCH, partial(causal_attention, 4096, True),
     ),
     Row(
         "generation-small", {"en": "generation, small", "ja": "文の生成(小)"}, "tokens/s",
