@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from clearformer.engines.memory import keep_freed_memory
 from clearformer.engines.stacks import Layout, Stack, others, stacks_of
 from clearformer.engines.threads import begin_as_one_of_several, over_threads
 
@@ -61,6 +62,7 @@ class Learner(ABC):
     model: Any
 
     def __init__(self, model: Any, workers: int):
+        keep_freed_memory()  # before there are buffers
         named = model.parameters()
         ordered = sorted(named, key=lambda name: named[name].ndim < 2)  # stable: matrices first
         shapes = {name: named[name].shape for name in ordered}

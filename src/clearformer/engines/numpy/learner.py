@@ -15,7 +15,6 @@ import numpy as np
 from clearformer.engines import learner
 from clearformer.engines.helpers import ALONE, Helpers
 from clearformer.engines.learner import Loss
-from clearformer.engines.memory import keep_freed_memory
 from clearformer.engines.numpy.compiled.choice import is_compiled
 from clearformer.engines.tape import Tape
 from clearformer.engines.threads import one_blas_thread, one_of_several
@@ -51,8 +50,7 @@ class Learner(learner.Learner):
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """While training: one BLAS thread per worker, and freed memory is kept for reuse."""
-        keep_freed_memory()
+        """While training: one BLAS thread per worker."""
         with one_blas_thread(), one_of_several():
             yield
 

@@ -15,7 +15,6 @@ from torch.nn import Parameter
 
 from clearformer.engines import learner
 from clearformer.engines.learner import Loss
-from clearformer.engines.memory import keep_freed_memory
 from clearformer.engines.threads import one_blas_thread
 from clearformer.engines.torch.arrays import to_array
 from clearformer.engines.torch.compiling import Traced, compiling
@@ -99,8 +98,7 @@ class Learner(learner.Learner):
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """While training: one thread per worker, or all for one; freed memory is kept for reuse."""
-        keep_freed_memory()
+        """While training: one thread per worker, or all for one."""
         with one_blas_thread() if self._device.type == "cpu" else nullcontext():
             if self._inner_threads > 1:
                 torch.set_num_threads(self._inner_threads)
