@@ -160,6 +160,25 @@ def test_a_tape_can_be_used_again_after_forgetting(rng):
     np.testing.assert_allclose(gradient, expected, 1e-12)
 
 
+@pytest.mark.parametrize("uses", [1, 2, 3])
+def test_a_gradient_is_written_where_there_is_room_and_added_up_elsewhere(uses, rng):
+    x, weight, room = rng.normal(size=(5, 4)), rng.normal(size=(4, 4)), np.full((4, 4), np.nan)
+
+    def function(weight):
+        result = x
+        for _ in range(uses):
+            result = ops.linear(result, weight)
+        return result
+
+    _, (wanted,) = value_and_gradients(function, weight)
+    tape = Tape()
+    leaf = tape.watch(weight)
+    tape.lend({leaf.index: room})
+    tape.backward(function(leaf))
+    assert (tape.gradient(leaf) is room) == (uses == 1)
+    np.testing.assert_array_equal(tape.gradient(leaf), wanted)
+
+
 def test_two_tapes_in_two_threads_do_not_disturb_each_other(rng):
     arrays = rng.normal(size=(2, 8, 8))
     barrier = Barrier(2, timeout=60)

@@ -8,7 +8,7 @@ Linnainmaa, 1970; Baydin et al., "Automatic Differentiation in Machine Learning:
 A tape belongs to one thread. Broadcasting is undone here and nowhere else.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -100,6 +100,7 @@ class Tape:
         self.compiled = compiled
         self._records: list[_Record] = []
         self._gradients: dict[int, np.ndarray] = {}
+        self._rooms: dict[int, np.ndarray] = {}
 
     def watch(self, array: np.ndarray) -> TapeTensor:
         """Makes `array` a leaf: an input whose gradient can be asked for."""
@@ -108,6 +109,14 @@ class Tape:
 
     def __len__(self) -> int:
         return len(self._records)
+
+    def lend(self, rooms: Mapping[int, np.ndarray]) -> None:
+        """Offers room for the gradients of leaves, by their place: see `room_for`."""
+        self._rooms = dict(rooms)
+
+    def room_for(self, index: int) -> np.ndarray | None:
+        """Where the gradient of this entry may be written: each room is given to one operation."""
+        return self._rooms.pop(index, None)
 
     def append(
         self, name: str, value: np.ndarray, inputs: Sequence[Any], gradient: Gradient
@@ -172,6 +181,11 @@ def undo_broadcasting(gradient: np.ndarray, shape: tuple[int, ...]) -> np.ndarra
 def value_of(x: Any) -> np.ndarray:
     """The array behind a tensor, recorded or not."""
     return x.data if type(x) is TapeTensor else np.asarray(x)
+
+
+def room_for(x: Any) -> np.ndarray | None:
+    """Where an operation may write the gradient of `x`, once; None where it makes an array."""
+    return x.tape.room_for(x.index) if type(x) is TapeTensor else None
 
 
 def helpers_of(inputs: Iterable[Any]) -> Helpers:

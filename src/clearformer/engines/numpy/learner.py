@@ -65,6 +65,7 @@ class _Worker:
         self._leaves = self._model.parameters()
         self.gradients = learner.zeros()
         self._views = learner.named(self.gradients)
+        self._rooms = {leaf.index: self._views[name] for name, leaf in self._leaves.items()}
 
     def run(
         self,
@@ -73,18 +74,19 @@ class _Worker:
         fresh: bool,
         rng: np.random.Generator | None,
     ) -> float:
-        """The loss times `share`; its gradient goes into `gradients`."""
+        """The loss times `share`; its gradient goes into `gradients`, some of it at once."""
         if not len(arrays[0]):
             if fresh:
                 self.gradients[:] = 0
             return 0.0
+        self._tape.lend(self._rooms if fresh else {})
         loss = self._loss(self._model, *arrays, rng)
         self._tape.backward(loss, share)
         for name, leaf in self._leaves.items():
             view, gradient = self._views[name], self._tape.gradient(leaf)
-            if fresh:
+            if fresh and gradient is not view:
                 view[...] = gradient
-            else:
+            elif not fresh:
                 view += gradient
         self._tape.forget(keep=len(self._leaves))
         return float(loss.data) * share

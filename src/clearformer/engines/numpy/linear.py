@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.engines.bounds import check_ids
-from clearformer.engines.tape import record, value_of
+from clearformer.engines.tape import record, room_for, value_of
 
 
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
@@ -18,10 +18,11 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
         result += value_of(bias)
 
     biased = bias is not None  # a gradient that held the tensor itself would hold its tape
+    room = room_for(weight)
 
     def gradient(grad: np.ndarray) -> tuple[np.ndarray | None, ...]:
         grad = grad.reshape(-1, matrix.shape[1])
-        back = (grad @ matrix.T).reshape(rows.shape), flat.T @ grad
+        back = (grad @ matrix.T).reshape(rows.shape), np.matmul(flat.T, grad, out=room)
         return back if not biased else (*back, sum_of_rows(grad))
 
     inputs = (x, weight) if bias is None else (x, weight, bias)
@@ -46,13 +47,15 @@ def linear_pair(
         if bias is not None:
             result[:, side] += value_of(bias)
     biased = [bias is not None for bias in biases]
+    rooms = room_for(first), room_for(second)
 
     def gradient(grad: np.ndarray) -> tuple[np.ndarray | None, ...]:
         parts = [grad.reshape(-1, sides[1].stop)[:, side] for side in sides]
         to_x = parts[0] @ matrices[0].T
         to_x += parts[1] @ matrices[1].T
         to_biases = (sum_of_rows(g) if b else None for g, b in zip(parts, biased, strict=True))
-        return to_x.reshape(rows.shape), *(flat.T @ part for part in parts), *to_biases
+        to_weights = (np.matmul(flat.T, g, out=r) for g, r in zip(parts, rooms, strict=True))
+        return to_x.reshape(rows.shape), *to_weights, *to_biases
 
     shape = (*rows.shape[:-1], sides[1].stop)
     return record("linear_pair", result.reshape(shape), (x, first, second, *biases), gradient)
