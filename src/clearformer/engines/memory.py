@@ -1,8 +1,11 @@
-"""Asks the C library to keep freed memory for the next step, and the system for large pages."""
+"""What is asked for memory in training: of the C library, of the system, and of Python."""
 
 import ctypes
+import gc
 import mmap
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # names of glibc's malloc.h
@@ -11,6 +14,24 @@ _ALL = (1 << 31) - 1
 
 ROOM = 1 << 29
 """Bytes for which large pages are asked. Only what is used takes memory."""
+
+OBJECTS = 20_000
+"""New ones after which Python looks for garbage in training: more than a step on a tape makes."""
+
+
+@contextmanager
+def collecting_seldom() -> Iterator[None]:
+    """Inside, Python looks for objects that hold each other after `OBJECTS` new ones, not 700.
+
+    A tape makes 700 in a small step, and nothing of it is garbage until it is used up, when it goes
+    by itself. Looking through it stops all threads: 1 % of the step.
+    """
+    newest, *older = gc.get_threshold()
+    gc.set_threshold(max(newest, OBJECTS) if newest else 0, *older)
+    try:
+        yield
+    finally:
+        gc.set_threshold(newest, *older)
 
 
 @cache

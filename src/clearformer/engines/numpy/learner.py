@@ -15,6 +15,7 @@ import numpy as np
 from clearformer.engines import learner
 from clearformer.engines.helpers import ALONE, Helpers
 from clearformer.engines.learner import Loss
+from clearformer.engines.memory import collecting_seldom
 from clearformer.engines.numpy.compiled.choice import is_compiled
 from clearformer.engines.tape import Tape
 from clearformer.engines.threads import one_blas_thread, one_of_several
@@ -50,8 +51,8 @@ class Learner(learner.Learner):
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """While training: one BLAS thread per worker."""
-        with one_blas_thread(), one_of_several():
+        """While training: one BLAS thread per worker, and few searches for garbage."""
+        with one_blas_thread(), one_of_several(), collecting_seldom():
             yield
 
 
