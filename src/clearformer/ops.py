@@ -153,6 +153,18 @@ def rotate(
     return engine_of(x).rotate(x, turn)
 
 
+def rotate_unit(
+    x: Float[Tensor, "*lead seq width"],
+    turn: Complex[np.ndarray, "seq half_width"],
+    epsilon: float = 1e-6,
+) -> Float[Tensor, "*lead seq width"]:
+    """Gives each vector root mean square 1, then turns its pairs: rotate(rms_norm(x), turn).
+
+    Both at once because turning keeps lengths: the result is all that the gradient needs.
+    """
+    return engine_of(x).rotate_unit(x, turn, epsilon)
+
+
 def split_heads(
     x: Float[Tensor, "*lead seq embed"], heads: int
 ) -> Float[Tensor, "*lead head seq width"]:

@@ -1,6 +1,7 @@
 """Splitting, merging, repeating and turning: nothing is lost and nothing changes place wrongly."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
@@ -53,6 +54,27 @@ def test_a_quarter_turn_takes_the_first_of_a_pair_to_the_second(by):
     x = np.array([[1.0, 0.0, 0.0, 1.0]])
     turned = by.value(lambda x: ops.rotate(x, np.full((1, 2), 1j)), x)
     np.testing.assert_allclose(turned, [[0, 1, -1, 0]], atol=1e-15)
+
+
+@every_engine
+@pytest.mark.parametrize("heads", [1, 2, 4])
+def test_normalising_and_turning_at_once_is_one_after_the_other(by, rng, heads):
+    """Value and gradient, also where the heads still lie inside of the positions."""
+    x = rng.normal(size=(2, 3, 8))
+    turn = np.exp(1j * rng.normal(size=(3, 4 // heads)))
+    weights = rng.normal(size=(2, heads, 3, 8 // heads))
+
+    def apart(x):
+        return ops.rotate(ops.rms_norm(ops.split_heads(x, heads)), turn)
+
+    def at_once(x):
+        return ops.rotate_unit(ops.split_heads(x, heads), turn)
+
+    found, (gradient,) = by.gradients(at_once, weights, x)
+    wanted, (wanted_gradient,) = by.gradients(apart, weights, x)
+    np.testing.assert_allclose(by.value(at_once, x), wanted, 1e-12, 1e-12)
+    np.testing.assert_allclose(found, wanted, 1e-12, 1e-12)
+    np.testing.assert_allclose(gradient, wanted_gradient, 1e-12, 1e-12)
 
 
 @every_engine

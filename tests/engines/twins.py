@@ -93,6 +93,10 @@ def rotate(x: Tensor, turn: Tensor) -> Tensor:
     return pairs.flatten(-2)
 
 
+def rotate_unit(x: Tensor, turn: Tensor, epsilon: float = 1e-6) -> Tensor:
+    return rotate(rms_norm(x, epsilon=epsilon), turn)
+
+
 def split_heads(x: Tensor, heads: int) -> Tensor:
     return x.unflatten(-1, (heads, -1)).transpose(-2, -3)
 

@@ -271,6 +271,11 @@ def _rotate(engine: ModuleType) -> Wrong:
     return lambda x, turn: right(x, np.conj(turn))
 
 
+@mistake("rotate_unit", "its length is kept")
+def _rotate_unit(engine: ModuleType) -> Wrong:
+    return lambda x, turn, epsilon=1e-6: engine.rotate(x, turn)
+
+
 @mistake("split_heads", "cuts without moving")
 def _split_heads(engine: ModuleType) -> Wrong:
     return lambda x, heads: x.reshape(*x.shape[:-2], heads, x.shape[-2], x.shape[-1] // heads)

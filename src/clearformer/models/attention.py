@@ -77,10 +77,18 @@ class Attention(Part):
         """
         if type(self.query) is type(self.key) is Linear:
             both = ops.split_heads(pair(self.query, self.key, x), self.heads + self.key_value_heads)
-            return ops.part_heads(self.positions(self.norm(both), start), self.heads)
+            return ops.part_heads(self._placed(both, start), self.heads)
         query = ops.split_heads(self.query(x), self.heads)
         key = ops.split_heads(self.key(x), self.key_value_heads)
-        return self.positions(self.norm(query), start), self.positions(self.norm(key), start)
+        return self._placed(query, start), self._placed(key, start)
+
+    def _placed(
+        self, x: Float[Tensor, "batch head seq width"], start: int
+    ) -> Float[Tensor, "batch head seq width"]:
+        """Normalised and turned, in one operation where the recipe has both."""
+        if type(self.norm) is UnitRMSNorm and type(self.positions) is RotaryPositions:
+            return self.positions.of_unit(x, start)
+        return self.positions(self.norm(x), start)
 
     def _is_plainly_causal(self, start: int) -> bool:
         """Whether the plain causal rule holds: queries and keys begin at the same position."""

@@ -96,5 +96,13 @@ class RotaryPositions(Part):
         self, x: Float[Tensor, "*lead seq width"], start: int
     ) -> Float[Tensor, "*lead seq width"]:
         """Turns the positions start … start + seq."""
-        turns = rotary_turns(self.length, x.shape[-1])
-        return ops.rotate(x, _part(turns, start, x.shape[-2]))
+        return ops.rotate(x, self._turns(x, start))
+
+    def of_unit(
+        self, x: Float[Tensor, "*lead seq width"], start: int
+    ) -> Float[Tensor, "*lead seq width"]:
+        """The same of x normalised, as by `UnitRMSNorm`: both at once."""
+        return ops.rotate_unit(x, self._turns(x, start))
+
+    def _turns(self, x: Tensor, start: int) -> np.ndarray:
+        return _part(rotary_turns(self.length, x.shape[-1]), start, x.shape[-2])

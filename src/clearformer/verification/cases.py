@@ -144,6 +144,7 @@ def _dropout_and_rotate() -> Iterator[Case]:
     for x in ((3, 4), (2, 3, 4), (1, 2), (2, 1, 3, 2), (0, 4), (0, 3, 4)):
         angles = np.random.default_rng(7).normal(size=(x[-2], x[-1] // 2))
         yield Case("rotate", {"x": x}, {"turn": np.exp(1j * angles)})
+        yield Case("rotate_unit", {"x": x}, {"turn": np.exp(1j * angles), "epsilon": 0.1})
 
 
 def _shapes() -> Iterator[Case]:

@@ -72,7 +72,8 @@ def _heads() -> Iterator[Case]:
     yield Case("attention", {"query": SPLIT, "key": SPLIT, "value": SPLIT}, {"mask": mask})
     yield Case("attention", {"query": one, "key": SPLIT, "value": SPLIT})
     angles = np.random.default_rng(10).normal(size=(64, WIDTH // 2))
-    yield Case("rotate", {"x": SPLIT}, {"turn": np.exp(1j * angles)})
+    for name in ("rotate", "rotate_unit"):
+        yield Case(name, {"x": SPLIT}, {"turn": np.exp(1j * angles)})
     for name in ("merge_heads", "transpose"):
         yield Case(name, {"x": SPLIT})
     yield Case("part_heads", {"x": SPLIT}, {"count": 1}, results=2, together=stacked)

@@ -22,7 +22,7 @@ from clearformer.engines.numpy.lstm import lstm
 from clearformer.engines.numpy.norms import layer_norm, rms_norm
 from clearformer.engines.numpy.orthogonalise import orthogonalise
 from clearformer.engines.numpy.rnn import rnn
-from clearformer.engines.numpy.rotate import rotate
+from clearformer.engines.numpy.rotate import rotate, rotate_unit
 from clearformer.engines.numpy.shapes import (
     merge_heads,
     part_heads,
@@ -68,6 +68,7 @@ __all__ = [
     "rnn",
     "rotate",
     "shift",
+    "rotate_unit",
     "sigmoid",
     "silu",
     "softmax",

@@ -15,24 +15,20 @@ def rms_norm(x: Any, gain: Any = None, epsilon: float = 1e-6) -> Any:
     """
     data = value_of(x)
     size = data.shape[-1]
-    inverse = np.vecdot(data, data)[..., None]
-    inverse /= size
-    inverse += epsilon
-    np.sqrt(inverse, out=inverse)
-    np.reciprocal(inverse, out=inverse)
+    inverse = inverse_root(data, epsilon)
     normal = data * inverse
 
     if gain is None:
 
         def gradient_alone(grad: np.ndarray) -> tuple[np.ndarray]:
-            return (_through_the_root(grad, normal, inverse),)
+            return (through_the_root(grad, normal, inverse),)
 
         return record("rms_norm", normal, (x,), gradient_alone)
 
     scale = value_of(gain)
 
     def gradient(grad: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        back = _through_the_root(grad * scale, normal, inverse)
+        back = through_the_root(grad * scale, normal, inverse)
         return back, sum_of_rows((grad * normal).reshape(-1, size))
 
     return record("rms_norm", normal * scale, (x, gain), gradient)
@@ -48,11 +44,7 @@ def layer_norm(x: Any, gain: Any, bias: Any, epsilon: float = 1e-5) -> Any:
     size = data.shape[-1]
     normal = data - _mean(data)
     normal -= _mean(normal)  # what rounding left of a large mean
-    inverse = np.vecdot(normal, normal)[..., None]
-    inverse /= size
-    inverse += epsilon
-    np.sqrt(inverse, out=inverse)
-    np.reciprocal(inverse, out=inverse)
+    inverse = inverse_root(normal, epsilon)
     normal *= inverse
 
     def gradient(grad: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -60,7 +52,7 @@ def layer_norm(x: Any, gain: Any, bias: Any, epsilon: float = 1e-5) -> Any:
         inner -= _mean(inner)
         rows = grad.reshape(-1, size)
         to_gain = sum_of_rows((grad * normal).reshape(-1, size))
-        return _through_the_root(inner, normal, inverse), to_gain, sum_of_rows(rows)
+        return through_the_root(inner, normal, inverse), to_gain, sum_of_rows(rows)
 
     result = normal * scale
     result += value_of(bias)
@@ -74,8 +66,18 @@ def _mean(x: np.ndarray) -> np.ndarray:
     return mean
 
 
-def _through_the_root(inner: np.ndarray, normal: np.ndarray, inverse: np.ndarray) -> np.ndarray:
-    """(h - n * mean(h * n)) / r, the part that both norms share."""
+def inverse_root(x: np.ndarray, epsilon: float) -> np.ndarray:
+    """1 / r with r = sqrt(mean(x²) + epsilon) along the last axis, which is kept."""
+    inverse: np.ndarray = np.vecdot(x, x)[..., None]
+    inverse /= x.shape[-1]
+    inverse += epsilon
+    np.sqrt(inverse, out=inverse)
+    np.reciprocal(inverse, out=inverse)
+    return inverse
+
+
+def through_the_root(inner: np.ndarray, normal: np.ndarray, inverse: np.ndarray) -> np.ndarray:
+    """(h - n * mean(h * n)) / r, the part that all norms share."""
     overlap = np.vecdot(inner, normal)[..., None]
     overlap /= inner.shape[-1]
     back = normal * overlap

@@ -21,7 +21,7 @@ from clearformer.engines.torch.loss import cross_entropy, logistic_loss
 from clearformer.engines.torch.norms import layer_norm, rms_norm
 from clearformer.engines.torch.orthogonalise import orthogonalise
 from clearformer.engines.torch.recurrent import gru, lstm, rnn
-from clearformer.engines.torch.rotate import rotate
+from clearformer.engines.torch.rotate import rotate, rotate_unit
 from clearformer.engines.torch.settling import settle
 from clearformer.engines.torch.shapes import (
     merge_heads,
@@ -68,6 +68,7 @@ __all__ = [
     "rms_norm",
     "rnn",
     "rotate",
+    "rotate_unit",
     "settle",
     "shift",
     "sigmoid",

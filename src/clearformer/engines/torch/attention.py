@@ -10,7 +10,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from clearformer.engines.bounds import check_mask
 from clearformer.engines.mask import allowed_positions
 from clearformer.engines.torch.arrays import to_array
-from clearformer.engines.torch.constants import constant
+from clearformer.engines.torch.constants import constant, of_type
 from clearformer.engines.torch.linear import NARROW
 
 
@@ -40,7 +40,7 @@ def attention(
         mixed = scaled_dot_product_attention(query, key, value, is_causal=causal, scale=factor)
     else:
         mixed = _where_allowed(query, key, value, np.atleast_2d(allowed), factor)
-    return mixed.to(dtype)
+    return of_type(mixed, dtype)
 
 
 def _where_allowed(
@@ -73,4 +73,4 @@ def _together(*tensors: Any) -> tuple[Tensor, ...]:
     wider = like.dtype
     for x in made:
         wider = torch.promote_types(wider, x.dtype)
-    return tuple(x.to(wider) for x in made)
+    return tuple(of_type(x, wider) for x in made)

@@ -55,6 +55,15 @@ def crossed(array: np.ndarray, dtype: torch.dtype, device: torch.device) -> Tens
         return tensor.to(dtype) if floating else tensor
 
 
+def of_type(x: Tensor, dtype: torch.dtype) -> Tensor:
+    """The tensor in that type.
+
+    PyTorch's `to` lets other threads have the interpreter even where nothing is to be done, and
+    waits to get it back.
+    """
+    return x if x.dtype is dtype else x.to(dtype)
+
+
 def number(value: float, like: Tensor) -> Tensor:
     """A number as a tensor of the type and on the device of `like`, kept.
 

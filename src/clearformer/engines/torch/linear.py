@@ -9,7 +9,7 @@ from torch.autograd import Function
 from torch.nn import functional
 
 from clearformer.engines.bounds import check_ids
-from clearformer.engines.torch.constants import constant
+from clearformer.engines.torch.constants import constant, of_type
 from clearformer.engines.torch.tracing import traced
 
 NARROW = (torch.bfloat16, torch.float16)
@@ -22,7 +22,7 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Tensor:
     `functional.linear` takes W turned round, which is two more views to record and go back through.
     """
     x, weight = _both(x, weight)
-    x = x.to(weight.dtype)
+    x = of_type(x, weight.dtype)
     if bias is None:
         return torch.matmul(x, weight)
     bias = constant(bias, weight).to(weight.dtype)
@@ -40,7 +40,7 @@ def linear_pair(
     if biased or first.device.type != "cpu" or first.dtype in NARROW or traced():
         sides = linear(x, first, first_bias), linear(x, second, second_bias)
         return torch.cat(sides, -1)
-    rows = x.to(first.dtype).reshape(-1, first.shape[0])
+    rows = of_type(x, first.dtype).reshape(-1, first.shape[0])
     both: Tensor = _LinearPair.apply(rows, first, second)
     return both.view(*x.shape[:-1], both.shape[-1])
 

@@ -6,7 +6,7 @@ from torch import Tensor, add, addcmul
 from torch.autograd import Function
 from torch.nn import functional
 
-from clearformer.engines.torch.constants import constant, number
+from clearformer.engines.torch.constants import constant, number, of_type
 from clearformer.engines.torch.linear import NARROW
 from clearformer.engines.torch.tracing import traced
 
@@ -31,7 +31,7 @@ def layer_norm(x: Tensor, gain: Any, bias: Any, epsilon: float = 1e-5) -> Tensor
 def rms_norm(x: Tensor, gain: Any = None, epsilon: float = 1e-6) -> Tensor:
     """x / √(mean(x²) + ε) · gain along the last axis, in the type of x."""
     if gain is not None:
-        gain = constant(gain, x).to(x.dtype)
+        gain = of_type(constant(gain, x), x.dtype)
     if x.device.type != "cpu" or x.dtype in NARROW or traced():
         return functional.rms_norm(x, x.shape[-1:], gain, epsilon)
     normal: Tensor = _RMSNorm.apply(x, gain, epsilon)
@@ -48,8 +48,7 @@ class _RMSNorm(Function):  # type: ignore[misc]  # PyTorch's types are not read
 
     @staticmethod
     def forward(context: Any, x: Tensor, gain: Tensor | None, epsilon: float) -> Tensor:
-        squares = (x * x).sum(-1, keepdim=True)
-        inverse = add(number(epsilon, x), squares, alpha=1 / x.shape[-1]).rsqrt_()
+        inverse = inverse_root(x, epsilon)
         normal = x * inverse
         context.save_for_backward(normal, inverse, gain)
         return normal if gain is None else normal * gain
@@ -64,3 +63,9 @@ class _RMSNorm(Function):  # type: ignore[misc]  # PyTorch's types are not read
         total = overlap.sum(-1, keepdim=True)
         to_x = addcmul(grad, normal, total, value=-1 / grad.shape[-1], out=overlap)
         return to_x.mul_(inverse), to_gain, None
+
+
+def inverse_root(x: Tensor, epsilon: float) -> Tensor:
+    """1 / √(mean(x²) + ε) along the last axis, which is kept; in few calls, not to be recorded."""
+    squares = (x * x).sum(-1, keepdim=True)
+    return add(number(epsilon, x), squares, alpha=1 / x.shape[-1]).rsqrt_()
