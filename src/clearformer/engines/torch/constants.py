@@ -4,6 +4,7 @@ Ids, targets and masks, position tables, turns and dropout's choices are the sam
 engines for that reason.
 """
 
+from contextlib import nullcontext
 from functools import lru_cache
 from typing import Any
 
@@ -49,10 +50,13 @@ def crossed(array: np.ndarray, dtype: torch.dtype, device: torch.device) -> Tens
         array = array.astype(np.complex128 if dtype == torch.float64 else np.complex64, copy=False)
     if not array.flags.writeable or any(step < 0 for step in array.strides):
         array = array.copy()  # PyTorch has no read-only tensors, and no strides below zero
-    with torch.inference_mode(False):  # what is kept must serve in training too
-        # without waiting for the device: the array has been read when the call returns
-        tensor = torch.from_numpy(array).to(device, non_blocking=device.type == "cuda")
-        return tensor.to(dtype) if floating else tensor
+    inference = torch.is_inference_mode_enabled()
+    with torch.inference_mode(False) if inference else nullcontext():  # to serve in training too
+        tensor = torch.from_numpy(array)
+        if device.type != "cpu":
+            # without waiting for the device: the array has been read when the call returns
+            tensor = tensor.to(device, non_blocking=device.type == "cuda")
+        return of_type(tensor, dtype) if floating else tensor
 
 
 def of_type(x: Tensor, dtype: torch.dtype) -> Tensor:

@@ -8,7 +8,6 @@ from torch import Tensor, addcmul
 from torch.autograd import Function
 
 from clearformer.engines.torch.constants import constant, of_type
-from clearformer.engines.torch.linear import NARROW
 from clearformer.engines.torch.norms import inverse_root, rms_norm
 from clearformer.engines.torch.tracing import traced
 
@@ -25,11 +24,11 @@ def rotate(x: Tensor, turn: np.ndarray) -> Tensor:
 
 
 def rotate_unit(x: Tensor, turn: np.ndarray, epsilon: float = 1e-6) -> Tensor:
-    """rotate(rms_norm(x), turn)."""
-    if x.device.type != "cpu" or x.dtype in NARROW or x.stride(-1) != 1 or traced():
+    """rotate(rms_norm(x), turn); on a processor types of 16 bits are rounded at the end only."""
+    if x.device.type != "cpu" or x.stride(-1) != 1 or traced():
         return rotate(rms_norm(x, epsilon=epsilon), turn)
-    turned: Tensor = _RotateUnit.apply(x, constant(turn, x), epsilon)
-    return turned
+    wide = x if x.dtype is torch.float64 else of_type(x, torch.float32)
+    return of_type(_RotateUnit.apply(wide, constant(turn, wide), epsilon), x.dtype)
 
 
 class _RotateUnit(Function):  # type: ignore[misc]  # PyTorch's types are not read
