@@ -77,3 +77,9 @@ def checked_ids(ids: Sequence[int] | Ids, vocabulary: int) -> Ids:
 def checked_id(id: int, vocabulary: int) -> int:
     """`id` as a plain integer in 0 … vocabulary - 1, or TokenizerError."""
     return int(checked_ids([id], vocabulary)[0])
+
+
+def stretches(array: Ids, starts: Ids, lengths: Ids) -> Ids:
+    """What begins at each of `starts` and has the length given for it, one after another."""
+    before = np.cumsum(lengths) - lengths
+    return array[np.arange(lengths.sum()) + np.repeat(starts - before, lengths)]

@@ -22,9 +22,9 @@ import re
 from clearformer.text.cuts import Cuts
 from clearformer.text.scripts import HIRAGANA, KANJI, KATAKANA, LONG_MARK, SOUND_MARKS
 
-_BLANK = "\t\x0b\x0c\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-_DIGIT = "0-9\uff10-\uff19"
-_SIGN = (
+BLANK = "\t\x0b\x0c\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+DIGIT = "0-9\uff10-\uff19"
+SIGN = (
     "\x00-\x08\x0e-\x1f!-/:-@\\[-`{-\x84\x86-\x9f\xa1-\xa9\xab-\xb4\xb6-\xb9\xbb-\xbf\xd7\xf7"
     "\u200b-\u2027\u202a-\u202e\u2030-\u205e\u2060-\u2bff\u2e00-\u2e7f"
     "\u3001-\u3004\u3008-\u3020\u3030\u303d\u309b\u309c\u30a0\u30fb"
@@ -33,18 +33,21 @@ _SIGN = (
 )
 """Punctuation, symbols, controls, emoji and what joins emoji."""
 
-_LETTER = f"[^\n{_BLANK}{_DIGIT}{_SIGN}{KANJI}{HIRAGANA}{KATAKANA}{SOUND_MARKS}]"
+APOSTROPHE = "'\u2019"
+"""Signs that stand before the letters of a word."""
+
+_LETTER = f"[^\n{BLANK}{DIGIT}{SIGN}{KANJI}{HIRAGANA}{KATAKANA}{SOUND_MARKS}]"
 """All that is nothing else: the letters and marks of every other script."""
 
 PATTERN = "|".join(
     (
-        f"[ '\u2019]?{_LETTER}{{1,24}}",
+        f"[ {APOSTROPHE}]?{_LETTER}{{1,24}}",
         f"[{KANJI}]{{1,4}}",
         f"[{HIRAGANA}{SOUND_MARKS}][{HIRAGANA}{SOUND_MARKS}{LONG_MARK}]{{0,11}}",
         f"[{KATAKANA}][{KATAKANA}{SOUND_MARKS}]{{0,15}}",
-        f" ?[{_DIGIT}]{{1,3}}",
-        f" ?[{_SIGN}]{{1,8}}\n{{0,2}}",
-        f"[{_BLANK}]{{1,16}}",
+        f" ?[{DIGIT}]{{1,3}}",
+        f" ?[{SIGN}]{{1,8}}\n{{0,2}}",
+        f"[{BLANK}]{{1,16}}",
         "\n{1,8}",
     )
 )
@@ -73,7 +76,7 @@ CUTS = Cuts(
     always=re.compile(
         "(?<=\n)(?=[^\n])"  # newlines end a piece
         f"|(?<={_LETTER})(?=[ \n])"  # no piece has a blank or newline after a letter
-        f"|(?<=[{HIRAGANA}{_SIGN}])(?=[{KANJI}])"  # kanji are alone in theirs
+        f"|(?<=[{HIRAGANA}{SIGN}])(?=[{KANJI}])"  # kanji are alone in theirs
     ),
     otherwise=_last_border,
 )
