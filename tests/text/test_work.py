@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearformer.text import bytepair_learning
-from clearformer.text.bytepair import BytePairs
+from clearformer.text.bytepair_encoding import Encoder
 from clearformer.text.pieces import LONGEST_PIECE
 from clearformer.text.stream import TextStream
 from clearformer.text.tokenizer import build_tokenizer
@@ -64,7 +64,7 @@ def test_merging_is_quadratic_in_a_piece_and_pieces_are_short(run: str) -> None:
     text = run * (8_000 // len(run))
     size = len(text.encode("utf-8"))
     given_to_learn, merged = [], []
-    spelled, merge = bytepair_learning._spelled, BytePairs._merged
+    spelled, merge = bytepair_learning._spelled, Encoder._merged
 
     def heard(counts):
         for part in spelled(counts):
@@ -77,7 +77,7 @@ def test_merging_is_quadratic_in_a_piece_and_pieces_are_short(run: str) -> None:
 
     with (
         patch.object(bytepair_learning, "_spelled", heard),
-        patch.object(BytePairs, "_merged", watched),
+        patch.object(Encoder, "_merged", watched),
     ):
         there_and_back("bytepair", text)
     pieces = "".join(given_to_learn).split(bytepair_learning.BETWEEN)

@@ -1,32 +1,23 @@
 """Byte pair encoding (Sennrich et al. 2016, arXiv 1508.07909) over the bytes of UTF-8."""
 
 import hashlib
-import re
-from array import array
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
-
-import numpy as np
 
 from clearformer.errors import ConfigurationError, TokenizerError
+from clearformer.text.bytepair_encoding import AT_ONCE, LONG, Encoder
 from clearformer.text.bytepair_learning import BYTES, MOST_PIECES, learned_merges
 from clearformer.text.counts import Counts, most_frequent
 from clearformer.text.cuts import Cuts, blocks, sliced
 from clearformer.text.exact_json import canonical_json
-from clearformer.text.ids import Ids, checked_id, checked_ids, id_type
+from clearformer.text.ids import Ids, checked_id, checked_ids
+from clearformer.text.piece_table import PieceTable
 from clearformer.text.pieces import CUTS, LONGEST_PIECE, PIECE
 from clearformer.text.scripts import LONE_SURROGATE
 
 DEFAULT_VOCABULARY = 2048
 LARGEST_VOCABULARY = 1_000_000
-
-REMEMBERED = 1 << 16
-"""Pieces whose ids are kept; a text of a few megabytes has fewer distinct ones."""
-
-AT_ONCE = 1 << 15
-"""Characters whose ids are put together at a time."""
 
 DECODED = 1 << 16
 """Ids turned into bytes at a time; as Python's own numbers they take 32 bytes each."""
@@ -54,6 +45,7 @@ class BytePairs:
         self._merges = tuple((int(left), int(right)) for left, right in merges)
         self._tokens = [bytes([byte]) for byte in range(BYTES)]
         known = {token: id for id, token in enumerate(self._tokens)}
+        made: list[int] = []
         for number, (left, right) in enumerate(self._merges):
             if not (0 <= left < len(self._tokens) and 0 <= right < len(self._tokens)):
                 raise TokenizerError(f"merge {number} joins {left} and {right}, not both known yet")
@@ -63,9 +55,10 @@ class BytePairs:
             if token not in known:
                 known[token] = len(self._tokens)
                 self._tokens.append(token)
+            made.append(known[token])
         if len(set(self._merges)) != len(self._merges):
             raise TokenizerError("a merge occurs twice")
-        self._remembered = _Remembered(self._merged)
+        self._encoder = Encoder(self._merges, made, self._tokens)
 
     @classmethod
     def of(cls, text: str, vocabulary: int | None = None) -> "BytePairs":
@@ -99,7 +92,12 @@ class BytePairs:
     @staticmethod
     def count(block: str) -> dict[str, int]:
         """How often each piece occurs in a block of a text free of lone surrogates."""
-        return Counter(map(re.Match.group, PIECE.finditer(block)))
+        if len(block) < LONG:
+            return Counter(PIECE.findall(block))
+        counts: Counter[str] = Counter()
+        for part in blocks(sliced(block, AT_ONCE), CUTS, AT_ONCE):
+            counts.update(PieceTable.of(part).counts(part))
+        return counts
 
     @classmethod
     def from_counts(cls, counts: Counts, vocabulary: int | None = None) -> "BytePairs":
@@ -118,11 +116,8 @@ class BytePairs:
         return len(self._tokens)
 
     def encode(self, text: str) -> Ids:
-        """Ids of `text`; piece by piece, so that memory is that of the result."""
-        ids, encoded = self._remembered.__getitem__, bytearray()
-        for block in blocks(sliced(_without_surrogates(text), AT_ONCE), CUTS, AT_ONCE):
-            encoded += b"".join(map(ids, PIECE.findall(block)))
-        return np.frombuffer(encoded, np.uintc).astype(id_type(self.vocabulary_size))
+        """Ids of `text`; a long one block by block, so that memory is that of the result."""
+        return self._encoder(_without_surrogates(text))
 
     def unknown(self, text: str) -> dict[str, int]:
         """Lone surrogates only; every other text is known."""
@@ -186,35 +181,6 @@ class BytePairs:
     def fingerprint(self) -> str:
         """SHA-256 of kind and merges."""
         return hashlib.sha256(canonical_json({"kind": self.kind, **self.to_json()})).hexdigest()
-
-    @cached_property
-    def _model(self) -> Any:
-        """The `tokenizers` library's merging; a byte is written as the character of its number."""
-        from tokenizers.models import BPE
-
-        spelled = [token.decode("latin-1") for token in self._tokens]
-        return BPE(
-            vocab={token: id for id, token in enumerate(spelled)},
-            merges=[(spelled[left], spelled[right]) for left, right in self._merges],
-        )
-
-    def _merged(self, piece: str) -> bytes:
-        spelled = piece.encode("utf-8").decode("latin-1")
-        return array("I", [token.id for token in self._model.tokenize(spelled)]).tobytes()
-
-
-class _Remembered(dict[str, bytes]):
-    """The ids of pieces met before, as the bytes of an array."""
-
-    def __init__(self, merged: Callable[[str], bytes]) -> None:
-        super().__init__()
-        self._merged = merged
-
-    def __missing__(self, piece: str) -> bytes:
-        if len(self) >= REMEMBERED:
-            self.clear()
-        self[piece] = ids = self._merged(piece)
-        return ids
 
 
 def _without_surrogates(text: str) -> str:
