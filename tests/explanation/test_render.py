@@ -77,6 +77,31 @@ def test_a_lesson_says_that_it_is_not_trained_and_how_to_train():
     assert "untrained" in text and "clearformer train" in text
 
 
+def test_a_shifted_number_is_worked_out_from_two_tokens():
+    run = run_of()
+    trace = run.explain("to be")
+    shares = run.model.parameters()["shift.share"]
+    share, before, own = (float(n) for n in (shares[0], *trace["embedding"][0, -2:, 0]))
+    words = " ".join(trace.text(80).split())
+    parts = [number(n) for n in (own, share, before, own + share * before)]
+    assert "For example shifted[e, 0] = {} + {} × {} = {}".format(*parts) in words
+    low, high = (number(float(bound)) for bound in (shares.min(), shares.max()))
+    assert f"between {low} and {high}" in words
+    assert "positioned = shifted" in words
+
+
+@pytest.mark.parametrize(("sentence", "edits"), [("t", {}), ("to be", {"shifted": 1})])
+def test_what_no_share_was_added_to_is_not_worked_out(sentence, edits):
+    text = run_of().explain(sentence, edits=edits).text(80)
+    assert "4  shifted" in text and "For example shifted" not in text
+
+
+def test_a_model_without_token_shift_does_not_speak_of_it():
+    for trace in (cf.explain(SENTENCE), run_of(token_shift=False).explain("to be")):
+        assert "shifted[" not in trace.text(80) and "shifted" not in trace
+        assert "positioned = embedding" in trace.text(80)
+
+
 def test_notes_are_shown():
     assert "note: " in run_of().explain("to Z be").text(80)
 

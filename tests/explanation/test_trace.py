@@ -66,6 +66,18 @@ def test_every_stage_follows_from_those_before(options):
     np.testing.assert_allclose(trace["probabilities"].sum(-1), 1, atol=1e-5)
 
 
+@pytest.mark.parametrize("positions", ["rotary", "sinusoidal"])
+def test_a_shifted_token_is_itself_and_its_share_of_the_one_before(positions):
+    run = run_of(positions=positions)
+    trace = run.explain(SENTENCE)
+    own = np.asarray(trace["embedding"])
+    before = np.concatenate([np.zeros_like(own[:, :1]), own[:, :-1]], 1)
+    shifted = own + run.model.parameters()["shift.share"] * before
+    np.testing.assert_allclose(trace["shifted"], shifted, rtol=1e-5, atol=1e-6)
+    added = trace["position"] if positions == "sinusoidal" else 0
+    np.testing.assert_allclose(trace["positioned"], shifted + added, rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize("options", KINDS)
 def test_stages_have_the_names_and_the_order_of_the_contract(options):
     trace = run_of(**options).explain(SENTENCE)
@@ -76,6 +88,7 @@ def test_stages_have_the_names_and_the_order_of_the_contract(options):
         moved = [n for n in expected if n != "attention.key_transposed"]
         assert [n for n in in_layer if n != "attention.key_transposed"] == moved
     assert ("position" in order) == (options["recipe"] == "classic")
+    assert ("shifted" in order) == (options["recipe"] == "modern")
     assert {"norm_1", "norm_2", "norm", "attention.masked_scores"} <= set(order)
 
 

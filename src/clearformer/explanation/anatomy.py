@@ -49,7 +49,7 @@ def _of_stack(model: Stack) -> Anatomy:
         heads=block.attention.heads,
         absent=frozenset(name for name, norm in norms.items() if isinstance(norm, Unchanged)),
         numbers=12 * embed + 2 * int(block.feed_forward.expand.weight.shape[-1]),
-        ends=2 * vocabulary,
+        ends=2 * (vocabulary + 2 * embed),
     )
 
 

@@ -16,6 +16,7 @@ STAGE_AXES: dict[str, tuple[str, ...]] = {
     "tokens": ("seq",),
     "ids": ("batch", "seq"),
     "embedding": RESIDUAL,
+    "shifted": RESIDUAL,
     "position": ("seq", "embed"),
     "positioned": RESIDUAL,
     "norm_1": RESIDUAL,

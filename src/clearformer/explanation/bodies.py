@@ -13,6 +13,7 @@ from clearformer.explanation.reasons import (
     worked_mix,
     worked_product,
     worked_score,
+    worked_shift,
 )
 from clearformer.explanation.recurrent_reasons import worked_cell, worked_hidden
 from clearformer.explanation.tables import (
@@ -75,6 +76,11 @@ def _listed(page: Page, entries: Sequence[str]) -> Iterator[Line]:
 
 def _by_token(page: Page, stage: Stage) -> Iterator[Line]:
     yield from _numbered(page, stage, page.labels)
+
+
+def _shifted(page: Page, stage: Stage) -> Iterator[Line]:
+    yield from _by_token(page, stage)
+    yield from worked_shift(page, stage)
 
 
 def _position(page: Page, stage: Stage) -> Iterator[Line]:
@@ -215,6 +221,7 @@ def _short(token: str) -> str:
 _BODIES: dict[str, Callable[[Page, Stage], Iterator[Line]]] = {
     "tokens": _tokens,
     "ids": _ids,
+    "shifted": _shifted,
     "position": _position,
     "attention.key_transposed": _key_transposed,
     "attention.products": _products,

@@ -20,6 +20,7 @@ from clearformer.models.recurrent.layers import (
     RNNLayer,
 )
 from clearformer.models.recurrent.model import RecurrentModel
+from clearformer.models.token_shift import TokenShift
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class Facts(CommonFacts):
     width: int
     positions: int | None
     """Rows of the sinusoidal table; None for a model that turns queries and keys."""
+    shifted: bool
+    """Whether each token's vector takes along a share of the one before."""
     norm: str | None
     """layer, rms or None."""
     query_key_norm: bool
@@ -99,6 +102,7 @@ def _of_decoder(subject: Subject) -> Facts:
         ),
         scaled=isinstance(model.embedding, ScaledEmbedding),
         tied=isinstance(model.output, TiedOutput),
+        shifted=isinstance(model.shift, TokenShift),
         norm="layer" if isinstance(block.norm_1, LayerNorm) else norm,
         query_key_norm=not isinstance(attention.norm, Unchanged),
         largest_score=(

@@ -5,15 +5,31 @@ from math import exp, log, sqrt
 
 import numpy as np
 
+from clearformer.engines.dispatch import array_of
 from clearformer.explanation.lines import JOINT, Line, shortened
 from clearformer.explanation.page import Page
 from clearformer.explanation.tables import Table, number, table_lines
+from clearformer.explanation.trace import Stage
 from clearformer.ops import softmax
 
 MOST_LOOKED_AT = 8
 """Columns of the table with and without the division."""
 TERMS = 3
 """So many terms of a sum are written out."""
+
+
+def worked_shift(page: Page, stage: Stage) -> Iterator[Line]:
+    """One number that is made of two tokens, and between which bounds the shares are."""
+    shares = array_of(page.trace.subject.model.shift.share)
+    vectors, found = page.table(page.trace.stage("embedding")), float(page.table(stage)[-1, 0])
+    own, before = float(vectors[-1, 0]), float(vectors[-2, 0]) if len(vectors) > 1 else 0.0
+    share = float(shares[0])
+    if len(vectors) > 1 and np.isclose(own + share * before, found, rtol=1e-3, atol=1e-3):
+        last = _short(page, len(vectors) - 1)
+        text = f"{number(own)} + {number(share)}{JOINT}×{JOINT}{number(before)} = {number(found)}"
+        yield from page.prose(f"For example shifted[{last}, 0] = {text}", "faint")
+    low, high = number(float(shares.min())), number(float(shares.max()))
+    yield from page.prose(f"The shares of this model are between {low} and {high}.", "faint")
 
 
 def worked_product(page: Page) -> Iterator[Line]:

@@ -27,6 +27,11 @@ class Place(NamedTuple):
     head: int
 
     @property
+    def vectors(self) -> str:
+        """The name of what positions are added to."""
+        return "shifted" if self.facts.shifted else "embedding"
+
+    @property
     def arrives(self) -> str:
         """The name of what comes into the block."""
         return "positioned" if self.layer == 0 else f"blocks.{self.layer - 1}.after_feed_forward"
@@ -80,6 +85,16 @@ def embedding(place: Place) -> Wording:
     )
 
 
+def _shifted(place: Place) -> Wording:
+    return Wording(
+        "Each token takes along a share of the token before it, so that already the first layer "
+        "sees pairs: which token this is, and which came before. Else a head would have to learn "
+        f"to look one position back. Each of the {place.facts.embed} numbers has a share of its "
+        "own, learned, and perhaps negative. The first token has none before it.",
+        "shifted[t] = embedding[t] + share · embedding[t − 1]",
+    )
+
+
 def _position(place: Place) -> Wording:
     return Wording(
         "Attention by itself does not know the order of the tokens. So each position has a "
@@ -96,11 +111,11 @@ def _positioned(place: Place) -> Wording:
         return Wording(
             "Nothing is added for the order of the tokens: this model turns queries and keys "
             "instead (rotary positions, below).",
-            "positioned = embedding",
+            f"positioned = {place.vectors}",
         )
     return Wording(
         "The two are added: now the numbers say which token it is and where it stands.",
-        "positioned = embedding + position",
+        f"positioned = {place.vectors} + position",
     )
 
 
@@ -337,6 +352,7 @@ _STEPS: dict[str, Callable[[Place], Wording]] = {
     "tokens": tokens,
     "ids": ids,
     "embedding": embedding,
+    "shifted": _shifted,
     "position": _position,
     "positioned": _positioned,
     "norm_1": _norm(lambda place: place.arrives, "norm_1"),
