@@ -57,7 +57,7 @@ def test_a_vocabulary_that_alone_is_larger_is_refused():
 
 def test_widths_that_are_both_set_cannot_be_searched():
     dials = {"embed": 32, "hidden": 64}
-    with pytest.raises(ConfigurationError, match="it has 37,216; take another --budget"):
+    with pytest.raises(ConfigurationError, match="it has 37,248; take another --budget"):
         sized("decoder", KINDS["decoder"], 65, dials, budget(60_000))
 
 
