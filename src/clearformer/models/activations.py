@@ -58,7 +58,7 @@ def kept_by_torch(configuration: "ModelConfiguration", precision: str, on_gpu: b
     """What PyTorch saves for the backward pass of our model, operation by operation.
 
     A test compares it with what autograd really saves on a processor. In float32 a GPU saves the
-    same, but where queries are normalised and not turned: see below. In bfloat16 a processor makes
+    same, but where queries are normalised: see below. In bfloat16 a processor makes
     wide copies for attention and for the norm of queries and keys; a GPU works on the narrow ones,
     as PyTorch's sources say: that was not measured.
 
@@ -72,8 +72,8 @@ def kept_by_torch(configuration: "ModelConfiguration", precision: str, on_gpu: b
     at_scores = narrow if on_gpu else WIDE
     attention = (3 if is_cast else 1) * narrow  # the norm's result, cast for each of three matrices
     attention += 4 * at_scores  # query, key, value, mixed
-    # in float32 a processor's norm saves its result: where nothing turns it, that is the query
-    apart = bool(c.query_key_norm) and (on_gpu or is_cast or c.positions == "rotary")
+    # in float32 a processor's norm, turning included, saves its result: that is the query
+    apart = bool(c.query_key_norm) and (on_gpu or is_cast)
     if apart:
         attention += at_scores  # what the query's norm saves; of the key, see `keys`
     # keys lie beside the queries, and stay with them after they were repeated for several heads
