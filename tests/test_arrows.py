@@ -50,8 +50,8 @@ OF_ENGINES = {
     "verification": {"choose", "dispatch", "execution", "polar", "tape"},
     "corpora": {"threads"},
     "words": {"choose", "dispatch", "execution", "tape", "threads"},
-    "comparison": {"choose", "dispatch", "execution", "ranks", "tape", "threads"},
-    "runs": {"choose", "execution", "ranks", "threads"},
+    "comparison": {"choose", "dispatch", "execution", "kernels", "ranks", "tape", "threads"},
+    "runs": {"choose", "execution", "kernels", "ranks", "threads"},
     "benchmarking": {"choose", "execution", "memory", "tape", "threads"},
 }
 """What the parts above use of `engines`: none of it is an engine."""

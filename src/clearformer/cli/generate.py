@@ -73,6 +73,7 @@ def generate(
       clearformer generate runs/my-encoder --prompt "The <mask> is red"
     """
     from clearformer.cli.opening import open_run
+    from clearformer.engines.kernels import kernels_heard_by
     from clearformer.engines.threads import threads_for_generation
     from clearformer.generation.sampling import Sampling
 
@@ -88,11 +89,12 @@ def generate(
         return
     tokens = TOKENS if tokens is None else tokens
     prepared = trained.prompt(prompt, tokens)
-    pieces = trained.stream(prepared, tokens, sampling, seed=seed, cached=not no_cache)
+    begun = time.perf_counter()
+    with kernels_heard_by(lambda note: tell(note_of(note))):
+        pieces = trained.stream(prepared, tokens, sampling, seed=seed, cached=not no_cache)
     for note in prepared.notes:
         tell(note_of(note))
     compiled = not no_cache and trained.is_compiled(tokens)
-    begun = time.perf_counter()
     text = ""
     if not as_json:
         click.echo(printable(prompt), nl=False)

@@ -23,6 +23,7 @@ from clearformer.comparison.trained import trained_of
 from clearformer.comparison.trial import Outcome, Trial, memory_of, run
 from clearformer.comparison.why.reasons import reasons_of
 from clearformer.engines.choose import version_of
+from clearformer.engines.kernels import kernels_heard_by
 from clearformer.errors import Interrupted, NotFiniteError
 from clearformer.training.interrupt import Interrupt
 from clearformer.version import __version__
@@ -55,7 +56,7 @@ def conduct(
     Raises:
         ConfigurationError, NotFiniteError, RunError, Interrupted: see `compare`.
     """
-    with Interrupt() as interrupt:
+    with Interrupt() as interrupt, kernels_heard_by(listener.note):
         conducting = _Conducting(plan, course, kept, listener, entries, going_on, interrupt)
         comparison = conducting.all()
         if why:

@@ -42,18 +42,30 @@ def generate(
     cached: bool = True,
     never: Sequence[int] = (),
 ) -> Iterator[int]:
-    """Yields `tokens` new ids after the prompt's, which holds at least one.
+    """Gives `tokens` new ids one by one, after the prompt's, which holds at least one.
+
+    What is made once, such as compiled kernels, is made in this call, before the first of them.
 
     With `cached` the keys and values of earlier positions are kept, or a recurrent model's state;
     without, everything is computed anew for each token. Both give the same tokens. Ids in `never`
     are not written. A `context` of None is without a limit.
     """
-    ids = list(prompt)
     scores = _scores(model, context, cached, tokens)
+    return _drawn(scores, list(prompt), tokens, sampling, rng, list(never))
+
+
+def _drawn(
+    scores: "_Remembered | _Cached | _Uncached",
+    ids: list[int],
+    tokens: int,
+    sampling: Sampling,
+    rng: np.random.Generator,
+    never: list[int],
+) -> Iterator[int]:
     for _ in range(tokens):
         logits = scores.after(ids)
         if never:
-            logits[list(never)] = -np.inf
+            logits[never] = -np.inf
         chosen = draw(logits, sampling, rng)
         ids.append(chosen)
         yield chosen

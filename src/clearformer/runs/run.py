@@ -203,13 +203,25 @@ class Run:
     ) -> Iterator[str]:
         """Pieces of text as they become certain; none holds half a character.
 
+        A kernel that must be compiled first is compiled in this call.
+
         Raises:
             ConfigurationError: at once, if a number is out of its range.
         """
         _require_number_of(tokens)
         if seed is not None and not (isinstance(seed, Integral) and seed >= 0):
             raise ConfigurationError(f"seed must be a whole number of at least 0; got {seed}")
-        return self._pieces(prompt, tokens, sampling, seed, cached)
+        ids = generate(
+            self.model,
+            prompt.ids,
+            tokens,
+            context=self.configuration.sees,
+            sampling=sampling,
+            rng=np.random.default_rng(seed),
+            cached=cached,
+            never=self.tokenizer.control_ids,
+        )
+        return self._pieces(prompt, ids)
 
     def is_compiled(self, tokens: int) -> bool:
         """Whether `stream` makes so many tokens with a compiled kernel (extra `fast`).
@@ -220,24 +232,13 @@ class Run:
         """
         return is_compiled(self.model, tokens)
 
-    def _pieces(
-        self, prompt: Prompt, tokens: int, sampling: Sampling, seed: int | None, cached: bool
-    ) -> Iterator[str]:
+    def _pieces(self, prompt: Prompt, ids: Iterator[int]) -> Iterator[str]:
         text = TextStream(self.tokenizer)
         for id in prompt.ids[
             -LONGEST_CHARACTER:
         ]:  # what joins the prompt to the first new token belongs to the text
             text.feed(id)
-        for id in generate(
-            self.model,
-            prompt.ids,
-            tokens,
-            context=self.configuration.sees,
-            sampling=sampling,
-            rng=np.random.default_rng(seed),
-            cached=cached,
-            never=self.tokenizer.control_ids,
-        ):
+        for id in ids:
             yield text.feed(id)
         yield text.finish()
 

@@ -12,6 +12,7 @@ from clearformer.engines.choose import (
     where_before,
 )
 from clearformer.engines.execution import DROPS, DROPS_ADVICE, Wish, cannot_compile
+from clearformer.engines.kernels import kernels_heard_by
 from clearformer.engines.ranks import rank_here
 from clearformer.errors import ConfigurationError
 from clearformer.models.kinds import DEFAULT, kind_named
@@ -101,8 +102,8 @@ def train(
         asked = _possible(asked, folder, told)
     with alike(ConfigurationError):
         ranks = join_ranks(asked.engine or "numpy", asked.device)
-    with ranks:
-        heard = told if ranks.rank == 0 else Reporter()
+    heard = told if ranks.rank == 0 else Reporter()
+    with ranks, kernels_heard_by(heard.note):
         if folder is not None:
             return resume_run(folder, text, encoding, training_given, asked, heard, ranks)
         made = {"tokenizer": tokenizer, "vocab": vocab}

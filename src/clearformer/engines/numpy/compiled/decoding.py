@@ -15,6 +15,7 @@ from clearformer.engines.numpy.compiled.decoding_kernel import (
     Room,
     Weights,
 )
+from clearformer.engines.numpy.compiled.kernel import make_ready
 from clearformer.engines.numpy.compiled.pace import Pace
 from clearformer.engines.numpy.compiled.second_thread import SecondThread
 from clearformer.engines.plan import Folded, Plan
@@ -33,7 +34,10 @@ PATIENCE = 1_000_000
 
 
 class CompiledDecoder:
-    """Carries a plan out whose layers are all alike; see `engines.numpy.decoding.decoder`."""
+    """Carries a plan out whose layers are all alike; see `engines.numpy.decoding.decoder`.
+
+    Kernels are compiled before the first token, so that a person sees the text without a break.
+    """
 
     def __init__(self, plan: Plan, cache: Any):
         self._cache = cache
@@ -47,6 +51,8 @@ class CompiledDecoder:
         self._logits = np.empty(len(weights.logits), plan.embedding.dtype)
         self._given = (weights, dials, self._room, keys, values, self._logits)
         self._newest = self._room.newest[None, None]
+        make_ready(decoding_kernel.decode, *self._given, 0, 0, False)
+        make_ready(decoding_kernel.share, *self._given, PATIENCE)
         self._pace = Pace()
         self._second = SecondThread(decoding_kernel.share, *self._given, PATIENCE)
 

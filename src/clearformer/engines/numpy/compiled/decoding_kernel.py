@@ -84,7 +84,7 @@ class Room(NamedTuple):
     orders: np.ndarray  # (FAR_APART,) int64
 
 
-@kernel
+@kernel("decoding")
 def decode(
     weights: Any,
     dials: Any,
@@ -119,7 +119,7 @@ def decode(
     _score(weights, dials, room, logits, 0, threads)
 
 
-@kernel
+@kernel("decoding")
 def share(
     weights: Any, dials: Any, room: Any, keys: Any, values: Any, logits: Any, patience: int
 ) -> None:

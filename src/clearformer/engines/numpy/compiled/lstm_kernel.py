@@ -10,7 +10,7 @@ import numpy as np
 from clearformer.engines.numpy.compiled.kernel import kernel, piece
 
 
-@kernel
+@kernel("LSTMs")
 def forwards(steps: Any, u: Any, gates: Any, states: Any, cells: Any, bends: Any) -> None:
     """See `engines.numpy.lstm`; `gates` holds x W + b and becomes i, f, g, o.
 
@@ -54,7 +54,7 @@ def _quarters(row: Any) -> Any:
     return row[:size], row[size : 2 * size], row[2 * size : 3 * size], row[3 * size :]
 
 
-@kernel
+@kernel("LSTMs")
 def backwards(
     steps: Any,
     u: Any,

@@ -1,0 +1,36 @@
+"""Who hears that a kernel is being compiled, which takes seconds, once per installation.
+
+Only the compiler knows whether what it has kept is still good, so it tells; nothing here imports
+it. See `engines.numpy.compiled.kernel`.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Ear = Callable[[str], None]
+"""Hears a sentence for a person; may be called from any thread."""
+
+_ears: list[Ear] = []
+
+
+@contextmanager
+def kernels_heard_by(ear: Ear) -> Iterator[None]:
+    """Inside, `ear` hears of every kind of kernel that is being compiled, once of each."""
+    heard: set[str] = set()
+
+    def once(sentence: str) -> None:
+        if sentence not in heard:
+            heard.add(sentence)
+            ear(sentence)
+
+    _ears.append(once)
+    try:
+        yield
+    finally:
+        _ears.remove(once)
+
+
+def tell(sentence: str) -> None:
+    """Says it to everybody who is listening in this process."""
+    for ear in tuple(_ears):
+        ear(sentence)
