@@ -131,9 +131,9 @@ def _backwards(
     back, to_bend = np.empty((len(gates), 4, size), gates.dtype), np.empty_like(bends)
     slopes = partial(_slopes, gates, cells[steps.before], bends, back, to_bend)
     product = steps.product_beside(u.T, slopes)
-    flat = back.reshape(len(back), 4 * size)
+    flat, to_x = back.reshape(len(back), 4 * size), np.empty(steps.x.shape, back.dtype)
     forget = gates[:, size : 2 * size]
-    for now, _ in reversed(steps.steps):
+    for now, _ in steps.backwards(lambda rows: np.matmul(flat[rows], w.T, out=to_x[rows])):
         count = now.stop - now.start
         rows, carry, keep = back[now], carried[:count], left[:count]
         if incoming is not None:
@@ -145,8 +145,8 @@ def _backwards(
         rows[:, 3] *= carry
         keep *= forget[now]
         product(flat[now], carry)
-    to_x, to_w, to_u = steps.all_products(flat, flat, w, states)
-    return (to_x, steps.first(carried), steps.first(left), to_w, to_u), flat
+    to_w, to_u = steps.to_weights(flat, flat, states)
+    return (steps.unpacked(to_x), steps.first(carried), steps.first(left), to_w, to_u), flat
 
 
 def _slopes(

@@ -102,24 +102,36 @@ class Unrolled:
         own()
         return finish()
 
-    def all_products(
-        self, to_x: np.ndarray, to_states: np.ndarray, w: np.ndarray, states: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The gradients of x, W and U, once those of x W and h U are known for all steps."""
-        back = np.empty((len(self.x), len(w)), to_x.dtype)
-        to_w = np.empty((len(w), to_x.shape[1]), to_x.dtype)
+    def backwards(self, after: Callable[[slice], Any]) -> Iterator[tuple[slice, slice]]:
+        """Every step, the last one first; `after(rows)` is called for all rows that were made.
+
+        Helpers begin with the rows of the later steps while the caller makes the earlier ones.
+        """
+        cut = int(len(self.steps) * LATER) if self._helpers.count else 0
+        early, late = self.steps[:cut], self.steps[cut:]
+        yield from reversed(late)
+        begin = late[0][0].start if late else 0
+        made = parted(slice(begin, len(self.x)), max(self._helpers.count, 1))
+        asked = [self._helpers.ask(partial(after, rows)) for rows in made]
+        yield from reversed(early)
+        for finish in asked:
+            finish()
+        rest = parted(slice(0, begin), self._helpers.count + 1)
+        self._helpers.share([partial(after, rows) for rows in rest if rows.start < rows.stop])
+
+    def to_weights(
+        self, to_x: np.ndarray, to_states: np.ndarray, states: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The gradients of W and U, once those of x W and h U are known for all steps."""
+        to_w = np.empty((self.x.shape[1], to_x.shape[1]), to_x.dtype)
         to_u = np.empty((states.shape[1], to_states.shape[1]), to_x.dtype)
         self._helpers.share(
             [
                 partial(np.matmul, self.x.T, to_x, out=to_w),
-                *(partial(np.matmul, to_x[rows], w.T, out=back[rows]) for rows in self._parts()),
                 partial(np.matmul, states[self.before].T, to_states, out=to_u),
             ]
         )
-        return self.unpacked(back), to_w, to_u
-
-    def _parts(self) -> list[slice]:
-        return parted(slice(0, len(self.x)), self._helpers.count + 1)
+        return to_w, to_u
 
     def room(self, columns: int, dtype: Any) -> np.ndarray:
         """Room for a row of every sequence."""
@@ -145,9 +157,13 @@ class Unrolled:
         return carried if self._packing.order is None else carried[self._packing.back]
 
 
-OWN_SHARE = 0.25
+OWN_SHARE = 0.3
 """Of the steps: with their rows begins who makes them. Helpers are done with all other rows by the
-time these steps are made: a step takes longer than the sums of two others."""
+time these steps are made: a step takes about as long as the sums of two others."""
+
+LATER = 0.45
+"""Of the steps: behind it are the later ones. Helpers are done with their rows by the time the
+earlier steps are made."""
 
 STRIPE = 64
 """Columns. A product of few rows with so many columns is small enough for OpenBLAS to take its

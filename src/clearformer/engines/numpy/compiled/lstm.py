@@ -42,5 +42,5 @@ def backwards(
     carried, left = steps.carried(to_hidden, states), steps.carried(to_cell, states)
     back, u = np.empty_like(gates), np.ascontiguousarray(u)
     lstm_kernel.backwards(steps.places(), u, gates, cells, bends, incoming, carried, left, back)
-    to_x, to_w, to_u = steps.all_products(back, back, w, states)
-    return (to_x, steps.first(carried), steps.first(left), to_w, to_u), back
+    to_x, (to_w, to_u) = np.matmul(back, w.T), steps.to_weights(back, back, states)
+    return (steps.unpacked(to_x), steps.first(carried), steps.first(left), to_w, to_u), back
