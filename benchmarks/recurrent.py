@@ -6,8 +6,12 @@
 Both sides start from the same numbers, in float32, and take turns; a test holds them equal.
 clearformer works as it does in training: a learner shares a batch out over as many threads as
 torch.nn is given; the NumPy engine takes compiled kernels where numba is installed, or never with
-CLEARFORMER_COMPILED=never. Gradients are those of the input, the weights and the biases, for
-outputs that all receive one. PyTorch is not installed by this script; without it there is no ratio.
+CLEARFORMER_COMPILED=never. Both compute the sum of all outputs, each with a weight of its own, and
+the gradients of a gain of the input, the weights and the biases. PyTorch is not installed by this
+script; without it there is no ratio.
+
+A turn is long: Linux puts a thread that was asleep on the processor of the one that woke it, and on
+one of its own some ten milliseconds later. In training that happens once.
 """
 
 import argparse
@@ -126,15 +130,15 @@ def pytorch(setting: Setting) -> Work:
     import torch
 
     torch.set_num_threads(setting.threads)
-    peer = peer_of(setting)
+    peer, gain = peer_of(setting), torch.ones(setting.hidden, requires_grad=True)
     x, weights = map(torch.from_numpy, setting.arrays())
-    x.requires_grad_()
     yield f"{torch.get_num_threads()} threads"
     while True:
         peer.zero_grad(set_to_none=True)
-        x.grad = None
-        outputs, _ = peer(x)
-        outputs.backward(weights)
+        gain.grad = None
+        loss = (peer(x * gain)[0] * weights).sum()
+        loss.backward()
+        loss.item()
         yield ""
 
 
@@ -165,7 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seq", type=int, default=64, help="positions; default: 64")
     parser.add_argument("--threads", type=int, default=2, help="of every side; default: 2")
     parser.add_argument("--turns", type=int, default=15, help="of each side; default: 15")
-    parser.add_argument("--repeats", type=int, default=5, help="in each turn; default: 5")
+    parser.add_argument("--repeats", type=int, default=40, help="in each turn; default: 40")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     given = parser.parse_args(arguments)
     setting = Setting(given.cell, given.hidden, given.batch, given.seq, given.threads)
