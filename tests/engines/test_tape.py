@@ -282,3 +282,14 @@ def test_tensors_of_pytorch_give_tensors_and_the_same_numbers(rng):
     assert not any(each.requires_grad for each in (*tensors, found, *slopes))
     for mine, wanted in zip((found, *slopes), (value, *gradients), strict=True):
         np.testing.assert_allclose(mine.numpy(), wanted, 1e-13, 1e-15)
+
+
+@pytest.mark.parametrize("operation", [ops.multiply, ops.matmul])
+def test_what_lies_on_no_tape_costs_no_gradient(operation, rng):
+    """Neither is it computed, nor is kept what only it would need."""
+    tape, constant = Tape(), rng.normal(size=(3, 3))
+    leaf = tape.watch(rng.normal(size=(3, 3)))
+    for inputs, place in (((leaf, constant), 1), ((constant, leaf), 0)):
+        operation(*inputs)
+        received = tape._records[-1].gradient(np.ones((3, 3)))
+        assert [part is None for part in received] == [place == 0, place == 1]

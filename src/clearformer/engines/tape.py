@@ -178,6 +178,11 @@ def undo_broadcasting(gradient: np.ndarray, shape: tuple[int, ...]) -> np.ndarra
     return np.asarray(gradient.sum(axis=repeated)).reshape(shape)
 
 
+def is_recorded(x: Any) -> bool:
+    """Whether it lies on a tape, and so may receive a gradient."""
+    return type(x) is TapeTensor
+
+
 def value_of(x: Any) -> np.ndarray:
     """The array behind a tensor, recorded or not."""
     return x.data if type(x) is TapeTensor else np.asarray(x)
@@ -248,9 +253,14 @@ def add(a: Any, b: Any) -> Any:
 
 
 def multiply(a: Any, b: Any) -> Any:
-    """d(ab) = b·da + a·db."""
+    """d(ab) = b·da + a·db; what does not lie on a tape receives nothing."""
     x, y = _operand(a), _operand(b)
-    return record("multiply", x * y, (a, b), lambda grad: (grad * y, grad * x))
+    to_a, to_b = (y if is_recorded(a) else None), (x if is_recorded(b) else None)
+
+    def gradient(grad: np.ndarray) -> tuple[np.ndarray | None, ...]:
+        return tuple(None if factor is None else grad * factor for factor in (to_a, to_b))
+
+    return record("multiply", x * y, (a, b), gradient)
 
 
 def value_and_gradients(function: Callable[..., Any], *inputs: Any) -> tuple[Any, tuple[Any, ...]]:

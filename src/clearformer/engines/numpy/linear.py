@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.engines.bounds import check_ids
-from clearformer.engines.tape import record, room_for, value_of
+from clearformer.engines.tape import is_recorded, record, room_for, value_of
 
 
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
@@ -62,11 +62,16 @@ def linear_pair(
 
 
 def matmul(left: Any, right: Any) -> Any:
-    """y = A B on the last two axes.  dL/dA = g Bᵀ,  dL/dB = Aᵀ g."""
+    """y = A B on the last two axes.  dL/dA = g Bᵀ,  dL/dB = Aᵀ g, for what lies on a tape."""
     a, b = value_of(left), value_of(right)
+    to_left = b if is_recorded(left) else None
+    to_right = a if is_recorded(right) else None
 
-    def gradient(grad: np.ndarray) -> tuple[np.ndarray, ...]:
-        return grad @ b.swapaxes(-1, -2), a.swapaxes(-1, -2) @ grad
+    def gradient(grad: np.ndarray) -> tuple[np.ndarray | None, ...]:
+        return (
+            None if to_left is None else grad @ to_left.swapaxes(-1, -2),
+            None if to_right is None else to_right.swapaxes(-1, -2) @ grad,
+        )
 
     return record("matmul", a @ b, (left, right), gradient)
 
