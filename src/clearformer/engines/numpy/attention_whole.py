@@ -90,7 +90,9 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a @ b, laid out with the heads inside each position, so that merging them copies nothing."""
     if a.ndim < 3 or b.ndim < 3:
         return a @ b
-    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    lead = a.shape[:-2]
+    if lead != b.shape[:-2]:
+        lead = np.broadcast_shapes(lead, b.shape[:-2])  # Python, and four times in each attention
     result = heads_inside(lead, a.shape[-2], b.shape[-1], np.result_type(a, b))
     return np.matmul(a, b, out=result)
 
