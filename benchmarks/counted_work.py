@@ -25,6 +25,7 @@ import clearformer
 from allocations import counting
 from clearformer.benchmarking.training_step import training_loop
 from clearformer.engines.tape import Tape, value_and_gradients
+from clearformer.engines.threads import one_of_several
 from clearformer.generation.generate import generate
 from clearformer.generation.sampling import Sampling
 from clearformer.models.build import build_decoder
@@ -163,7 +164,8 @@ def losses(now: Mapping[str, Counted], before: Mapping[str, Counted]) -> Iterato
 
 def all_counted() -> dict[str, Counted]:
     """Everything, one after the other."""
-    return {name: counted(make()) for name, make in WORK.items()}
+    with one_of_several():  # else other threads would do a share that nobody counts
+        return {name: counted(make()) for name, make in WORK.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
