@@ -61,7 +61,7 @@ def _unnormalised(
 ) -> Float[np.ndarray, " vocab"]:
     """The distribution up to a factor; the most likely token has 1."""
     # the largest becomes 0 before the division, which so cannot overflow
-    highest = np.maximum.reduce(logits)
+    highest = logits[logits.argmax()]  # the first that is no number, if any is; as maximum.reduce
     _check_finite(highest)
     with np.errstate(over="ignore"):  # what is so far below has no probability
         share = logits - highest
@@ -133,7 +133,7 @@ def draw(logits: Float[np.ndarray, " vocab"], sampling: Sampling, rng: np.random
         return chosen
     share, start, goal = _unnormalised(logits, sampling), 0, rng.random()
     if len(share) <= BLOCK:
-        cumulative = share.cumsum(dtype=np.float64)
+        cumulative = np.add.accumulate(share, dtype=np.float64)  # what cumsum calls
         return _reached(cumulative, goal * float(cumulative[-1]))
     # a sum for each block first: adding up one by one takes twenty times as long
     ends = np.add.reduceat(share, np.arange(0, len(share), BLOCK), dtype=np.float64).cumsum()
