@@ -1,6 +1,7 @@
 """The compiled way of making one token after another."""
 
 from collections.abc import Sequence
+from math import prod
 from time import perf_counter
 from typing import Any
 
@@ -29,6 +30,9 @@ ACTIVATIONS = {
 THREADS = 2
 """More would read a laptop's memory no quicker."""
 
+LINE = 64
+"""Bytes of a line of the cache, and of the widest register."""
+
 PATIENCE = 1_000_000
 """Looks of the second thread for the next token before it goes to sleep: about a millisecond."""
 
@@ -45,10 +49,10 @@ class CompiledDecoder:
         self._room = _room(weights, dials, cache.context)
         width = len(self._room.mixed) // plan.heads
         shape = (len(plan.layers), plan.key_value_heads, cache.context, width)
-        keys, values = (np.empty(shape, plan.embedding.dtype) for _ in range(2))
+        keys, values = (_empty(shape, plan.embedding.dtype) for _ in range(2))
         for held, key, value in zip(cache.layers, keys, values, strict=True):
             held.hold(key[None], value[None])
-        self._logits = np.empty(len(weights.logits), plan.embedding.dtype)
+        self._logits = _empty(weights.logits_bias.shape, plan.embedding.dtype)
         self._given = (weights, dials, self._room, keys, values, self._logits)
         self._newest = self._room.newest[None, None]
         make_ready(decoding_kernel.decode, *self._given, 0, 0, False)
@@ -96,10 +100,18 @@ def _weights(plan: Plan) -> Weights:
     )
 
 
+def _empty(shape: tuple[int, ...], kind: Any) -> np.ndarray:
+    """An array that begins where a line of the cache does: what is read is in fewer of them."""
+    count = prod(shape) * np.dtype(kind).itemsize
+    bytes_ = np.empty(count + LINE, np.uint8)
+    begin = -bytes_.ctypes.data % LINE
+    return bytes_[begin : begin + count].view(kind).reshape(shape)
+
+
 def _stacked(parts: Sequence[Folded]) -> np.ndarray:
     """The matrices of all layers, a row for each output, so that each is read from end to end."""
     rows, columns = parts[0].matrix.shape
-    stack = np.empty((len(parts), columns, rows), parts[0].matrix.dtype)
+    stack = _empty((len(parts), columns, rows), parts[0].matrix.dtype)
     for each, part in zip(stack, parts, strict=True):
         each[...] = part.matrix.T
     return stack
@@ -140,16 +152,16 @@ def _room(weights: Weights, dials: Dials, context: int) -> Room:
     kind, embed = weights.embedding.dtype, weights.embedding.shape[1]
     mixed, hidden = weights.output.shape[2], weights.project.shape[2]
     return Room(
-        x=np.empty(embed, kind),
+        x=_empty((embed,), kind),
         newest=np.zeros(embed, kind),
-        normal=np.empty((THREADS, embed), kind),
-        queries=np.empty(mixed, kind),
-        scores=np.empty((dials.heads, context), kind),
-        powers=np.empty((dials.heads, context), np.int32),
-        mixed=np.empty(mixed, kind),
-        hidden=np.empty(hidden, kind),
-        bends=np.empty(hidden, kind),
-        bits=np.empty(hidden, np.int32),
+        normal=_empty((THREADS, embed), kind),
+        queries=_empty((mixed,), kind),
+        scores=_empty((dials.heads, context), kind),
+        powers=_empty((dials.heads, context), np.int32),
+        mixed=_empty((mixed,), kind),
+        hidden=_empty((hidden,), kind),
+        bends=_empty((hidden,), kind),
+        bits=_empty((hidden,), np.int32),
         arrived=np.zeros(THREADS * FAR_APART, np.int64),
         orders=np.zeros(FAR_APART, np.int64),
     )
