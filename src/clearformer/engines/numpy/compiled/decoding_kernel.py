@@ -15,8 +15,9 @@ from clearformer.engines.numpy.compiled.kernel import kernel, piece, piece_in_or
 FAR_APART = 16
 """Numbers between those of two threads: 128 bytes, so that they share no line of the cache."""
 
-STATE, AT, LAYER = 0, 1, 2
-"""Places in `Room.orders`: what the second thread does; where the first one wants it to begin."""
+STATE, AT, LAYER, WANTED = 0, 1, 2, 3
+"""Places in `Room.orders`: what the second thread does; where the first one wants it to begin;
+whether the first one is at a token that it would share."""
 
 AWAY, WAITING, ASKED = 0, 1, 2
 """States of the second thread."""
@@ -102,6 +103,7 @@ def decode(
     thread that waits in `share` takes half of each layer from the next one on.
     """
     threads, orders = 1, room.orders
+    tell(orders, WANTED, together)
     for i in range(len(room.x)):
         room.x[i] = weights.embedding[token, i]
         if len(weights.shift):
@@ -117,6 +119,7 @@ def decode(
             threads = 2 if swapped(orders, STATE, WAITING, ASKED) else 1
         _go_through(weights, dials, room, keys[layer], values[layer], layer, at, 0, threads)
     _score(weights, dials, room, logits, 0, threads)
+    tell(orders, WANTED, False)
 
 
 @kernel("decoding")
@@ -125,14 +128,14 @@ def share(
 ) -> None:
     """Takes half of each token that another thread decodes, until none comes for a while.
 
-    `patience` is how often it looks, each time for about a nanosecond.
+    `patience` is how often it looks between two tokens, each time for about a nanosecond.
     """
     orders = room.orders
     tell(orders, STATE, WAITING)
     while True:
         looks = 0
         while told(orders, STATE) == WAITING:
-            looks += 1
+            looks = 0 if told(orders, WANTED) else looks + 1
             if looks >= patience and swapped(orders, STATE, WAITING, AWAY):
                 return
         at = orders[AT]
@@ -236,14 +239,26 @@ def _mix(
     for t in range(at + 1):
         scores[t] -= highest
     _exponentiate(scores[: at + 1], powers)
-    mixed[:] = 0
-    for t in range(at + 1):
-        row = values[t]
-        for i in range(len(mixed)):
-            mixed[i] += scores[t] * row[i]
+    _add_rows(scores, values, at + 1, mixed)
     total = scores[: at + 1].sum()
     for i in range(len(mixed)):
         mixed[i] /= total
+
+
+@piece
+def _add_rows(shares: Any, rows: Any, count: int, sums: Any) -> None:
+    """Σ shares · rows over the first so many, four at a time: a sum is read and written once."""
+    sums[:] = 0
+    even = count - count % 4
+    for t in range(0, even, 4):
+        a, b, c, d = shares[t], shares[t + 1], shares[t + 2], shares[t + 3]
+        row_a, row_b, row_c, row_d = rows[t], rows[t + 1], rows[t + 2], rows[t + 3]
+        for i in range(len(sums)):
+            sums[i] += a * row_a[i] + b * row_b[i] + c * row_c[i] + d * row_d[i]
+    for t in range(even, count):
+        row = rows[t]
+        for i in range(len(sums)):
+            sums[i] += shares[t] * row[i]
 
 
 @piece
