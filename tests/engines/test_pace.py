@@ -2,7 +2,16 @@
 
 from itertools import pairwise
 
-from clearformer.engines.numpy.compiled.pace import FIRST_BREAK, KEEP, LONGEST_BREAK, TRIAL, Pace
+from clearformer.engines.numpy.compiled.pace import (
+    ALONE,
+    FIRST_BREAK,
+    KEEP,
+    LONGEST_BREAK,
+    TOGETHER,
+    Pace,
+)
+
+TRIED = ALONE + TOGETHER
 
 
 def how(pace: Pace, alone: float, together: float, works: int) -> list[bool]:
@@ -15,31 +24,57 @@ def how(pace: Pace, alone: float, together: float, works: int) -> list[bool]:
 
 
 def test_a_second_thread_that_helps_is_kept_until_the_next_trial():
-    done = how(Pace(), alone=2.0, together=1.0, works=2 * (2 * TRIAL + KEEP))
-    cycle = TRIAL * [False] + TRIAL * [True] + KEEP * [True]
+    done = how(Pace(), alone=2.0, together=1.0, works=2 * TRIED + 2 * KEEP)
+    cycle = ALONE * [False] + TOGETHER * [True] + KEEP * [True]
     assert done == 2 * cycle
 
 
 def test_one_that_does_not_help_is_left_alone():
-    done = how(Pace(), alone=1.0, together=0.999, works=2 * TRIAL + FIRST_BREAK)
-    assert done == TRIAL * [False] + TRIAL * [True] + FIRST_BREAK * [False]
+    done = how(Pace(), alone=1.0, together=0.999, works=TRIED + FIRST_BREAK)
+    assert done == ALONE * [False] + TOGETHER * [True] + FIRST_BREAK * [False]
 
 
 def test_a_trial_ends_once_it_has_cost_more_than_going_alone():
     """A thread that is waited for in vain takes a thousand times as long."""
-    done = how(Pace(), alone=1.0, together=1000.0, works=TRIAL + 1 + FIRST_BREAK)
-    assert done == TRIAL * [False] + [True] + FIRST_BREAK * [False]
+    done = how(Pace(), alone=1.0, together=1000.0, works=ALONE + 1 + FIRST_BREAK)
+    assert done == ALONE * [False] + [True] + FIRST_BREAK * [False]
 
 
 def test_what_is_in_vain_is_tried_ever_more_seldom():
     done = how(Pace(), alone=1.0, together=1000.0, works=40 * LONGEST_BREAK)
     tries = [place for place, together in enumerate(done) if together]
-    breaks = [after - before - 1 - TRIAL for before, after in pairwise(tries)]
+    breaks = [after - before - 1 - ALONE for before, after in pairwise(tries)]
     assert breaks[:3] == [FIRST_BREAK, 2 * FIRST_BREAK, 4 * FIRST_BREAK]
     assert set(breaks[8:]) == {LONGEST_BREAK}
 
 
 def test_what_changes_is_found_out():
     pace = Pace()
-    how(pace, alone=1.0, together=9.0, works=TRIAL + 1 + FIRST_BREAK)
-    assert how(pace, alone=1.0, together=0.5, works=2 * TRIAL + 1)[-1]
+    how(pace, alone=1.0, together=9.0, works=ALONE + 1 + FIRST_BREAK)
+    assert how(pace, alone=1.0, together=0.5, works=TRIED + 1)[-1]
+
+
+def held_up(seconds: float, at: int, works: int) -> list[float]:
+    """Seconds of so many pieces of work, of which one takes a hundred times as long."""
+    return [100 * seconds if place == at else seconds for place in range(works)]
+
+
+def test_one_piece_that_is_held_up_decides_nothing():
+    for at in range(ALONE):
+        pace = Pace()
+        for seconds in held_up(1.0, at, ALONE):
+            pace.took(seconds)
+        assert how(pace, alone=1.0, together=0.999, works=TOGETHER + 1)[-1] is False
+    for late in range(TOGETHER):
+        pace = Pace()
+        how(pace, alone=1.0, together=0.0, works=ALONE)
+        for place in range(TOGETHER):
+            pace.took(2.0 if place == late else 0.5)
+        assert pace.together
+
+
+def test_what_becomes_far_slower_together_is_left_before_the_next_trial():
+    pace = Pace()
+    how(pace, alone=1.0, together=0.5, works=TRIED + 7)
+    assert pace.together
+    assert False in how(pace, alone=1.0, together=4.0, works=TOGETHER + 1)

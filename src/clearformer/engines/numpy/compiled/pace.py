@@ -1,7 +1,9 @@
 """Whether a second thread helps, found out by trying: on a busy machine it never comes in time."""
 
-TRIAL = 8
-"""Pieces of work of a trial."""
+from statistics import median
+
+ALONE, TOGETHER = 3, 5
+"""Pieces of work in the two halves of a trial. The thread may come late for the first ones."""
 
 KEEP = 160
 """Pieces of work that are done together after a trial that was for it."""
@@ -12,37 +14,44 @@ FIRST_BREAK, LONGEST_BREAK = 32, 4096
 GAIN = 0.95
 """What is left of the time, at most, for a second thread to be worth its processor."""
 
+PATIENCE = 1.5
+"""How much longer than alone `TOGETHER` pieces of work may take before going alone at once."""
+
 
 class Pace:
     """Tries work alone, then together, then goes on with the quicker; and tries again, and again.
 
-    A trial together ends as soon as it has taken longer than the one alone, and is seldom repeated
-    where it was in vain, so that it never costs much.
+    Medians are compared, for a single piece may be held up by anything. Working together ends early
+    where it is far slower, and is seldom tried again where it was in vain: it never costs much.
     """
 
     def __init__(self) -> None:
         self.together = False
         """How the next piece of work is to be done."""
         self._alone = 0.0
-        self._left, self._spent, self._trying = TRIAL, 0.0, True
+        self._left, self._trying = ALONE, True
+        self._taken: list[float] = []
         self._break = FIRST_BREAK
 
     def took(self, seconds: float) -> None:
         """Hears how long a piece of work has taken."""
         self._left -= 1
-        self._spent += seconds
-        if self._trying and self.together and self._spent > self._alone:
+        if self._trying or self.together:
+            self._taken.append(seconds)
+        if self.together and sum(self._taken) > PATIENCE * TOGETHER * self._alone:
             self._go_alone()
         elif self._left == 0:
             self._go_on()
+        elif len(self._taken) == TOGETHER:
+            self._taken = []
 
     def _go_on(self) -> None:
         if not self._trying:
-            self._next(together=False, trying=True, works=TRIAL)
+            self._next(together=False, trying=True, works=ALONE)
         elif not self.together:
-            self._alone = self._spent
-            self._next(together=True, trying=True, works=TRIAL)
-        elif self._spent < GAIN * self._alone:
+            self._alone = median(self._taken)
+            self._next(together=True, trying=True, works=TOGETHER)
+        elif median(self._taken) < GAIN * self._alone:
             self._break = FIRST_BREAK
             self._next(together=True, trying=False, works=KEEP)
         else:
@@ -54,4 +63,4 @@ class Pace:
 
     def _next(self, together: bool, trying: bool, works: int) -> None:
         self.together, self._trying = together, trying
-        self._left, self._spent = works, 0.0
+        self._left, self._taken = works, []
