@@ -1,5 +1,7 @@
 """The compiled way of decoding: two threads give the bits that one gives."""
 
+import threading
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -8,11 +10,21 @@ import pytest
 pytest.importorskip("numba", reason="the extra `fast` is not installed")
 
 from clearformer.engines.numpy.compiled import decoding
-from clearformer.engines.numpy.compiled.decoding_kernel import AT, STATE, WAITING
+from clearformer.engines.numpy.compiled.decoding_kernel import (
+    AT,
+    AWAY,
+    STATE,
+    WAITING,
+    WANTED,
+    share,
+)
 from clearformer.engines.numpy.decoding import decoder
 from clearformer.generation.plan import plan_of
 from clearformer.models.cache import KeyValueCache
 from models.decoders import VARIANTS, random_decoder, random_ids
+
+DEADLINE = 60.0
+"""Seconds; on a busy machine a thread may wait for long."""
 
 
 class Always:
@@ -52,3 +64,34 @@ def test_two_threads_give_the_same_bits_as_one(recipe, heads, monkeypatch):
     assert not took_part
     beside, _ = logits(monkeypatch, model, ids, together=True)
     np.testing.assert_array_equal(beside, alone)
+
+
+def test_the_second_thread_waits_through_a_token_it_is_wanted_for():
+    """A layer of a large model takes longer than it looks for the next token."""
+    configuration = VARIANTS["the modern recipe"]
+    model, cache = random_decoder(configuration, np.float32), KeyValueCache(configuration.layers, 8)
+    made = decoder(plan_of(model), cache, compiled=True)
+    orders = made._room.orders
+    share(*made._given, 1)
+    assert orders[STATE] == AWAY
+    orders[WANTED] = 1
+    second = threading.Thread(target=share, args=(*made._given, 1), daemon=True)
+    second.start()
+    end = time.monotonic() + DEADLINE
+    while orders[STATE] != WAITING:
+        assert time.monotonic() < end
+        time.sleep(0.001)
+    second.join(0.1)
+    assert second.is_alive() and orders[STATE] == WAITING
+    orders[WANTED] = 0
+    second.join(DEADLINE)
+    assert not second.is_alive() and orders[STATE] == AWAY
+
+
+def test_weights_begin_at_a_line_of_the_cache():
+    configuration = VARIANTS["the modern recipe"]
+    model = random_decoder(configuration, np.float32)
+    made = decoder(plan_of(model), KeyValueCache(configuration.layers, 8), compiled=True)
+    for name in ("query_key_value", "output", "expand", "project", "logits"):
+        array = getattr(made._given[0], name)
+        assert array.ctypes.data % decoding.LINE == 0 and array.flags.c_contiguous, name
