@@ -2,8 +2,8 @@
 
 from statistics import median
 
-ALONE, TOGETHER = 3, 5
-"""Pieces of work in the two halves of a trial. The thread may come late for the first ones."""
+ALONE, TOGETHER = 3, 7
+"""Pieces of work in the two halves of a trial. The thread comes late for up to three."""
 
 KEEP = 160
 """Pieces of work that are done together after a trial that was for it."""
