@@ -36,11 +36,14 @@ def script(benchmark):
 
 
 def test_preparing_and_training_take_no_more_memory_for_more_text(benchmark, script, tmp_path):
-    """With pieces of 16 KiB in two processes; of each the least of three goes is taken."""
+    """With pieces of 16 KiB in two processes; of each the least of three goes is taken.
+
+    The same text takes up to 10 MiB more or less in another go; twice what is added must show.
+    """
     most = {}
     benchmark.write_text(tmp_path / "1.txt", MIB)
-    (tmp_path / "6.txt").write_bytes((tmp_path / "1.txt").read_bytes() * 6)  # no other words
-    for times in (1, 6):
+    (tmp_path / "12.txt").write_bytes((tmp_path / "1.txt").read_bytes() * 12)  # no other words
+    for times in (1, 12):
         found = []
         for go in range(3):
             data, run = tmp_path / f"data-{times}-{go}", tmp_path / f"run-{times}-{go}"
@@ -50,8 +53,8 @@ def test_preparing_and_training_take_no_more_memory_for_more_text(benchmark, scr
             assert '"steps_per_second"' in out
             found.append((prepared, trained))
         most[times] = [min(goes) for goes in zip(*found, strict=True)]
-    for little, much in zip(most[1], most[6], strict=True):
-        assert much < little + 10
+    for little, much in zip(most[1], most[12], strict=True):
+        assert much < little + 16
 
 
 def test_memory_of_a_family_is_that_of_all_its_processes(benchmark):
