@@ -38,7 +38,8 @@ def script(benchmark):
 def test_preparing_and_training_take_no_more_memory_for_more_text(benchmark, script, tmp_path):
     """With pieces of 16 KiB in two processes; of each the least of three goes is taken.
 
-    The same text takes up to 10 MiB more or less in another go; a copy and a half of what is added would show.
+    The same text takes up to 10 MiB more or less in another go; a copy and a half of what is added
+    would show.
     """
     most = {}
     benchmark.write_text(tmp_path / "1.txt", MIB)
