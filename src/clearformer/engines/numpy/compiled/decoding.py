@@ -54,7 +54,7 @@ class CompiledDecoder:
             held.hold(key[None], value[None])
         self._logits = _empty(weights.logits_bias.shape, plan.embedding.dtype)
         self._given = (weights, dials, self._room, keys, values, self._logits)
-        self._newest = self._room.newest[None, None]
+        self._newest = cache.newest = self._room.newest[None, None]
         make_ready(decoding_kernel.decode, *self._given, 0, 0, False)
         make_ready(decoding_kernel.share, *self._given, PATIENCE)
         self._pace = Pace()
