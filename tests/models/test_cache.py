@@ -54,3 +54,14 @@ def test_listening_with_a_cache_changes_nothing(recipe):
         cache = KeyValueCache(configuration.layers, configuration.context)
         found = in_pieces(model, ids, lengths, cache, tap=Recorder())
         np.testing.assert_allclose(found, model(ids), rtol=0, atol=1e-12)
+
+
+@both_recipes
+def test_a_cache_goes_on_with_some_of_its_sequences(recipe):
+    configuration = VARIANTS[f"the {recipe} recipe"]
+    model, ids = random_decoder(configuration), random_ids(configuration, 3, 8)
+    cache, rows = KeyValueCache(configuration.layers, configuration.context), np.array([2, 0, 2])
+    model(ids[:, :5], cache=cache)
+    cache.take(rows)
+    found = model(ids[rows, 5:], cache=cache)
+    np.testing.assert_allclose(found, model(ids[rows])[:, 5:], rtol=0, atol=1e-12)
