@@ -18,7 +18,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
-from math import prod, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -86,11 +86,9 @@ class Setting:
 
 
 def weighted_sum(layer: Layer, x: Any, weights: np.ndarray, rng: object = None) -> Any:
-    """The sum of weights times outputs: each output receives its weight as gradient."""
-    *others, width = weights.shape
-    rows = ops.reshape(ops.multiply(layer(x), weights), (prod(others), width))
-    left, right = np.ones((1, prod(others)), np.float32), np.ones((width, 1), np.float32)
-    return ops.reshape(ops.matmul(ops.matmul(left, rows), right), ())
+    """The sum of weights times outputs, one product: each output receives its weight as gradient."""
+    outputs = ops.reshape(layer(x), (1, weights.size))
+    return ops.reshape(ops.matmul(outputs, weights.reshape(-1, 1)), ())
 
 
 def ours(setting: Setting, engine: str) -> Work:

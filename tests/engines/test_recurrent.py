@@ -8,7 +8,7 @@ import pytest
 
 from clearformer import ops
 from clearformer.engines.choose import choose_engine
-from clearformer.engines.numpy.unrolled import repeated
+from clearformer.engines.numpy.stripes import repeated
 from clearformer.engines.tape import Tape, TapeTensor
 from clearformer.errors import ConfigurationError, ShapeError
 from clearformer.verification.case import joined

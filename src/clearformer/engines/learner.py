@@ -28,6 +28,10 @@ Rngs = Callable[[int], np.random.Generator]
 """Makes the generator with which a worker draws dropout."""
 
 
+FEW = 1_000_000
+"""Numbers whose norm one thread has found before another has woken up."""
+
+
 class Worker(Protocol):
     """One thread's share of the work."""
 
@@ -190,7 +194,8 @@ class Learner(ABC):
             return float(part.dot(part))
 
         self._fresh = True
-        return sqrt(sum(self.each(add_up)))
+        alone = not others and len(self.gradients) <= FEW
+        return sqrt(sum(map(add_up, self.pieces) if alone else self.each(add_up)))
 
     def scale(self, factor: float) -> None:
         """Multiplies the gradients by `factor`."""

@@ -6,6 +6,7 @@ none needs a mask. (PyTorch calls this a packed sequence.) Indices are NumPy's, 
 """
 
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -42,7 +43,7 @@ class Packing:
         """Of each packed row, its position."""
         return np.repeat(np.arange(len(self.counts)), self.counts)
 
-    @property
+    @cached_property
     def slices(self) -> list[tuple[slice, slice]]:
         """Of each step, its packed rows, and the places of the states that it starts from."""
         ends = np.cumsum(self.counts)
@@ -79,7 +80,13 @@ class Packing:
 def packing(batch: int, seq: int, lengths: np.ndarray | None) -> Packing:
     """How sequences of these lengths are laid out; None: all of them have the length `seq`."""
     if lengths is None or (lengths == seq).all():
-        return Packing(batch, seq, np.full(seq, batch))
+        return _full(batch, seq)
     reached = np.arange(lengths.max())
     counts = (lengths[:, None] > reached).sum(0)
     return Packing(batch, seq, counts, np.argsort(-lengths.astype(np.int64), kind="stable"))
+
+
+@lru_cache(maxsize=8)
+def _full(batch: int, seq: int) -> Packing:
+    """Kept, because a run has the same batch at every step."""
+    return Packing(batch, seq, np.full(seq, batch))

@@ -22,7 +22,7 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
 
     def gradient(grad: np.ndarray) -> tuple[np.ndarray | None, ...]:
         grad = grad.reshape(-1, matrix.shape[1])
-        back = (grad @ matrix.T).reshape(rows.shape), np.matmul(flat.T, grad, out=room)
+        back = _product(grad, matrix.T).reshape(rows.shape), np.matmul(flat.T, grad, out=room)
         return back if not biased else (*back, sum_of_rows(grad))
 
     inputs = (x, weight) if bias is None else (x, weight, bias)
@@ -69,11 +69,16 @@ def matmul(left: Any, right: Any) -> Any:
 
     def gradient(grad: np.ndarray) -> tuple[np.ndarray | None, ...]:
         return (
-            None if to_left is None else grad @ to_left.swapaxes(-1, -2),
-            None if to_right is None else to_right.swapaxes(-1, -2) @ grad,
+            None if to_left is None else _product(grad, to_left.swapaxes(-1, -2)),
+            None if to_right is None else _product(to_right.swapaxes(-1, -2), grad),
         )
 
     return record("matmul", a @ b, (left, right), gradient)
+
+
+def _product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """A B. A column times a row is several times quicker without BLAS."""
+    return left * right if left.shape[-1] == 1 else left @ right
 
 
 def embed(ids: np.ndarray, table: Any) -> Any:

@@ -1,13 +1,13 @@
 """The cell with a memory beside its state (long short-term memory)."""
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearformer.engines.helpers import Job
 from clearformer.engines.numpy.linear import sum_of_rows
-from clearformer.engines.numpy.unrolled import Unrolled
-from clearformer.engines.tape import compiled_of, record_several, value_of
+from clearformer.engines.numpy.unrolled import Sums, Unrolled
+from clearformer.engines.tape import compiled_of, record_several, room_for, value_of
 
 
 def lstm(
@@ -41,9 +41,10 @@ def lstm(
     first = value_of(hidden), value_of(cell)
     forwards, backwards = _ways(compiled_of(inputs) and steps.is_single(w, u, *first))
     kept = forwards(steps, first, w, u, value_of(bias) if biased else None)
+    rooms = room_for(weight_input), room_for(weight_hidden)
 
     def gradient(*received: np.ndarray | None) -> tuple[np.ndarray, ...]:
-        found, to_gates = backwards(steps, kept, w, u, received)
+        found, to_gates = backwards(steps, kept, (w, u), rooms, received)
         return (*found, sum_of_rows(to_gates)) if biased else found
 
     _, states, cells, _ = kept
@@ -60,6 +61,9 @@ def _ways(compiled: bool) -> tuple[Any, Any]:
 
     return compiled_way.forwards, compiled_way.backwards
 
+
+Rooms = tuple[np.ndarray | None, np.ndarray | None]
+"""Where the gradients of W and U are written, if there is a place for them."""
 
 Gradients = tuple[tuple[np.ndarray, ...], np.ndarray]
 """Of x, h_0, c_0, W and U; and dL/da of all gates, (position, 4 hidden)."""
@@ -118,22 +122,39 @@ def _forwards(
 def _backwards(
     steps: Unrolled,
     kept: Kept,
-    w: np.ndarray,
-    u: np.ndarray,
+    weights: tuple[np.ndarray, np.ndarray],
+    rooms: Rooms,
     received: tuple[np.ndarray | None, ...],
 ) -> Gradients:
     """The gradients of x, of the initial state and cell, of W and U; and dL/da of all gates."""
     gates, states, cells, bends = kept
     to_outputs, to_hidden, to_cell = received
-    size = len(u)
+    (w, u), total = weights, len(gates)
+    product_beside = steps.product_beside(u.T)
+    back, to_bend = np.empty((total, 4, len(u)), gates.dtype), np.empty_like(bends)
+    flat, to_x = back.reshape(total, w.shape[1]), np.empty(steps.x.shape, back.dtype)
+    to_w, to_u = (
+        Sums(steps.parts, weight.shape, back.dtype, room)
+        for weight, room in zip(weights, rooms, strict=True)
+    )
+
+    def slopes(rows: slice) -> None:
+        before = steps.states_before(cells, rows)
+        _slopes(gates[rows], before, bends[rows], back[rows], to_bend[rows])
+
+    def products(rows: slice, part: int) -> tuple[Job, ...]:
+        return (
+            lambda: np.matmul(flat[rows], w.T, out=to_x[rows]),
+            lambda: np.matmul(steps.x[rows].T, flat[rows], out=to_w[part]),
+            lambda: np.matmul(steps.states_before(states, rows).T, flat[rows], out=to_u[part]),
+        )
+
     incoming = None if to_outputs is None else steps.packed(to_outputs)
     carried, left = steps.carried(to_hidden, states), steps.carried(to_cell, states)
-    back, to_bend = np.empty((len(gates), 4, size), gates.dtype), np.empty_like(bends)
-    slopes = partial(_slopes, gates, cells[steps.before], bends, back, to_bend)
-    product = steps.product_beside(u.T, slopes)
-    flat, to_x = back.reshape(len(back), 4 * size), np.empty(steps.x.shape, back.dtype)
-    forget = gates[:, size : 2 * size]
-    for now, _ in steps.backwards(lambda rows: np.matmul(flat[rows], w.T, out=to_x[rows])):
+    forget = gates[:, len(u) : 2 * len(u)]
+    product = None
+    for now, _ in steps.backwards(slopes, products):
+        product = product or product_beside()
         count = now.stop - now.start
         rows, carry, keep = back[now], carried[:count], left[:count]
         if incoming is not None:
@@ -145,8 +166,8 @@ def _backwards(
         rows[:, 3] *= carry
         keep *= forget[now]
         product(flat[now], carry)
-    to_w, to_u = steps.to_weights(flat, flat, states)
-    return (steps.unpacked(to_x), steps.first(carried), steps.first(left), to_w, to_u), flat
+    found = steps.unpacked(to_x), steps.first(carried), steps.first(left)
+    return (*found, *steps.both(to_w.total, to_u.total)), flat
 
 
 def _slopes(

@@ -9,19 +9,23 @@ weights, which add up over steps and sequences (Werbos, "Backpropagation Through
 With the steps below each other each sum is one product of matrices.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from clearformer.engines.bounds import check_recurrence
-from clearformer.engines.helpers import Helpers, Job, parted
+from clearformer.engines.helpers import Helpers, Job
+from clearformer.engines.numpy.stripes import Product, repeated
 from clearformer.engines.packing import Packing, packing
 from clearformer.engines.tape import helpers_of, value_of
 
-Product = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""product(rows, out) = rows @ weight, which is written to out."""
+Step = tuple[slice, slice]
+"""Its packed rows, and the places of the states that it starts from."""
+
+RowsJob = Callable[[slice], Any]
 
 
 class Unrolled:
@@ -30,6 +34,7 @@ class Unrolled:
     Attributes:
         x: the packed rows, (position, input).
         steps: of each step, its packed rows, and the states it starts from (see `Packing`).
+        parts: stretches of steps that `backwards` makes one after another.
     """
 
     def __init__(self, gates: int, lengths: Any, x: Any, **others: Any):
@@ -43,6 +48,7 @@ class Unrolled:
         self.before = self._packing.before
         self._helpers: Helpers = helpers_of((x, *others.values()))
         self.x = self.packed(data)
+        self.parts = len(self._stretches(BEHIND))
 
     def is_single(self, *others: np.ndarray) -> bool:
         """Whether everything is in float32, as kernels have it."""
@@ -79,63 +85,70 @@ class Unrolled:
         """What multiplies the rows of every step with a weight: see `repeated`."""
         return repeated(weight, len(self.steps), self._packing.batch)
 
-    def after_sums(self, sums: Callable[[slice], Any]) -> Iterator[tuple[slice, slice]]:
-        """Every step, once `sums(rows)` was called for its packed rows; helpers go ahead with that.
+    def product_beside(self, weight: np.ndarray) -> Callable[[], Product]:
+        """As `product`, which a helper makes until what is returned is called."""
+        return self._helpers.ask(partial(self.product, weight))
+
+    def after_sums(self, sums: RowsJob) -> Iterator[Step]:
+        """Every step, once `sums(rows)` was called for its packed rows.
 
         The caller begins with the rows of the first steps, and makes these while helpers are busy
         with the others.
         """
-        begin = int(len(self.steps) * OWN_SHARE) if self._helpers.count else len(self.steps)
-        own, others = self.steps[:begin], self.steps[begin:]
-        cut = others[0][0].start if others else len(self.x)
-        rest = parted(slice(cut, len(self.x)), max(self._helpers.count, 1))
-        asked = [self._helpers.ask(partial(sums, rows)) for rows in rest if rows.start < rows.stop]
-        sums(slice(0, cut))
-        yield from own
-        for finish in asked:
+        first, *others = self._stretches(AHEAD)
+        asked = [self._helpers.ask(partial(sums, _rows(steps))) for steps in others]
+        sums(_rows(first))
+        yield from first
+        for steps, finish in zip(others, asked, strict=True):
             finish()
-        yield from others
+            yield from steps
 
-    def product_beside(self, weight: np.ndarray, own: Job) -> Product:
-        """As `product`; a helper cuts the weight into stripes while the caller does `own`."""
-        finish = self._helpers.ask(partial(self.product, weight))
-        own()
-        return finish()
+    def backwards(
+        self, before: RowsJob, after: Callable[[slice, int], Sequence[Job]]
+    ) -> Iterator[Step]:
+        """Every step, the last one first; `before(rows)` was called for its packed rows.
 
-    def backwards(self, after: Callable[[slice], Any]) -> Iterator[tuple[slice, slice]]:
-        """Every step, the last one first; `after(rows)` is called for all rows that were made.
-
-        Helpers begin with the rows of the later steps while the caller makes the earlier ones.
+        Steps come in stretches. Once those of one were made, so are the jobs `after(rows, number)`;
+        the latest stretch has the number 0. Helpers do these and `before` of other stretches while
+        the caller makes steps.
         """
-        cut = int(len(self.steps) * LATER) if self._helpers.count else 0
-        early, late = self.steps[:cut], self.steps[cut:]
-        yield from reversed(late)
-        begin = late[0][0].start if late else 0
-        made = parted(slice(begin, len(self.x)), max(self._helpers.count, 1))
-        asked = [self._helpers.ask(partial(after, rows)) for rows in made]
-        yield from reversed(early)
-        for finish in asked:
+        *others, made = self._stretches(BEHIND)
+        earlier = self._helpers.ask(partial(before, slice(0, _rows(made).start)))
+        before(_rows(made))
+        yield from reversed(made)
+        left = []
+        for number, steps in enumerate(reversed(others)):
+            left += [self._helpers.ask(job) for job in after(_rows(made), number)]
+            if not number:
+                earlier()
+            yield from reversed(steps)
+            made = steps
+        left += [self._helpers.ask(job) for job in after(_rows(made), len(others))]
+        for finish in reversed(left):
             finish()
-        rest = parted(slice(0, begin), self._helpers.count + 1)
-        self._helpers.share([partial(after, rows) for rows in rest if rows.start < rows.stop])
 
-    def to_weights(
-        self, to_x: np.ndarray, to_states: np.ndarray, states: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The gradients of W and U, once those of x W and h U are known for all steps."""
-        to_w = np.empty((self.x.shape[1], to_x.shape[1]), to_x.dtype)
-        to_u = np.empty((states.shape[1], to_states.shape[1]), to_x.dtype)
-        self._helpers.share(
-            [
-                partial(np.matmul, self.x.T, to_x, out=to_w),
-                partial(np.matmul, states[self.before].T, to_states, out=to_u),
-            ]
-        )
-        return to_w, to_u
+    def both(self, first: Job, second: Job) -> tuple[Any, Any]:
+        """What two jobs return; a helper does the first."""
+        finish, own = self._helpers.ask(first), second()
+        return finish(), own
+
+    def _stretches(self, cuts: Sequence[float]) -> list[list[Step]]:
+        """The steps in one piece; where there are helpers cut at these shares of them."""
+        if not self._helpers.count:
+            return [self.steps]
+        places = [0, *(int(cut * len(self.steps)) for cut in cuts), len(self.steps)]
+        found = [self.steps[begin:end] for begin, end in pairwise(places)]
+        return [steps for steps in found if steps] or [self.steps]
 
     def room(self, columns: int, dtype: Any) -> np.ndarray:
         """Room for a row of every sequence."""
         return np.empty((self._packing.batch, columns), dtype)
+
+    def states_before(self, states: np.ndarray, rows: slice) -> np.ndarray:
+        """The states that these packed rows start from."""
+        if isinstance(self.before, slice):
+            return states[self.before][rows]
+        return states[self.before[rows]]
 
     def after(self, states: np.ndarray) -> np.ndarray:
         """The states that follow each packed row."""
@@ -143,7 +156,8 @@ class Unrolled:
 
     def last(self, states: np.ndarray) -> np.ndarray:
         """The last state of each sequence, a copy."""
-        return np.array(states[self._packing.last][self._packing.back])
+        there = states[self._packing.last]
+        return np.array(there if self._packing.order is None else there[self._packing.back])
 
     def carried(self, grad: np.ndarray | None, like: np.ndarray) -> np.ndarray:
         """The gradient of the last states, in order, to be changed on its way back in time."""
@@ -157,63 +171,38 @@ class Unrolled:
         return carried if self._packing.order is None else carried[self._packing.back]
 
 
-OWN_SHARE = 0.3
-"""Of the steps: with their rows begins who makes them. Helpers are done with all other rows by the
-time these steps are made: a step takes about as long as the sums of two others."""
+AHEAD = (0.12, 0.3, 0.6)
+"""Shares of the steps. Before the first cut the rows are of who makes the steps; helpers are done
+with the others by the time they are needed: a step takes about as long as the sums of two."""
 
-LATER = 0.45
-"""Of the steps: behind it are the later ones. Helpers are done with their rows by the time the
-earlier steps are made."""
-
-STRIPE = 64
-"""Columns. A product of few rows with so many columns is small enough for OpenBLAS to take its
-numbers where they lie, in place of copying the whole weight into an order of its own each time:
-measured with 12 rows and 256 × 1,024, 57 µs in place of 160; with 32 rows, 147 in place of 244."""
-
-SMALL = 1_000_000
-"""Up to so many multiplications OpenBLAS does that. Products of more columns than this allows are
-cut along the sum, too: with 12 rows and 2,048 × 512, 222 µs in place of 377."""
-
-MOST_PARTS = 8
-"""Of a sum; adding up more costs what they save."""
-
-WORTH_CUTTING = 4
-"""Products with a weight that make up for cutting it into stripes."""
+BEHIND = (0.3, 0.6, 0.82)
+"""Shares of the steps. What follows a step takes helpers half again as long as making it, so those
+of the first stretch are left to who makes the steps."""
 
 
-def repeated(weight: np.ndarray, times: int, most: int) -> Product:
-    """Multiplies with one weight, to be called so many times with a few rows, at most `most`."""
-    inner, columns = weight.shape
-    if times < WORTH_CUTTING or columns < STRIPE:
-        return lambda rows, out: np.matmul(rows, weight, out=out)
-    cut, parts = columns - columns % STRIPE, _parts(most, inner)
-    stripes = weight[:, :cut].reshape(parts, inner // parts, -1, STRIPE).swapaxes(1, 2)
-    stripes, rest = np.ascontiguousarray(stripes), np.ascontiguousarray(weight[:, cut:])
-    sums = np.empty((parts, most, cut), weight.dtype)
+class Sums:
+    """A gradient that adds up over all rows: each stretch of steps makes a part of it."""
 
-    def product(rows: np.ndarray, out: np.ndarray) -> np.ndarray:
-        count = len(rows)
-        if parts == 1:
-            whole = out[:, :cut].reshape(count, -1, STRIPE)
-            np.matmul(rows, stripes[0], out=whole.swapaxes(0, 1))
-        else:
-            left = rows.reshape(count, parts, 1, -1).transpose(1, 2, 0, 3)
-            added = sums[:, :count].reshape(parts, count, -1, STRIPE)
-            np.matmul(left, stripes, out=added.swapaxes(1, 2))
-            np.add.reduce(sums[:, :count], 0, out=out[:, :cut])
-        if cut < columns:
-            np.matmul(rows, rest, out=out[:, cut:])
-        return out
+    def __init__(self, parts: int, shape: tuple[int, ...], dtype: Any, room: np.ndarray | None):
+        """The sum is written to `room`, where there is any."""
+        self._room = room
+        alone = parts == 1 and room is not None
+        self._parts = room[None] if alone else np.empty((parts, *shape), dtype)
 
-    return product
+    def __getitem__(self, number: int) -> np.ndarray:
+        """Room for the part of this stretch."""
+        return self._parts[number]
+
+    def total(self) -> np.ndarray:
+        """The sum, once every part was made."""
+        if len(self._parts) == 1:
+            return self._parts[0] if self._room is None else self._room
+        return np.add.reduce(self._parts, 0, out=self._room)
 
 
-def _parts(rows: int, inner: int) -> int:
-    """In how many parts a sum is added up, so that each product with a stripe is small."""
-    parts = 1
-    while rows * inner * STRIPE > SMALL * parts and parts < MOST_PARTS and inner % (2 * parts) == 0:
-        parts *= 2
-    return parts
+def _rows(steps: Sequence[Step]) -> slice:
+    """The packed rows of consecutive steps."""
+    return slice(steps[0][0].start, steps[-1][0].stop) if steps else slice(0, 0)
 
 
 def squash(rows: np.ndarray) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from clearformer.engines.numpy.compiled import lstm_kernel
-from clearformer.engines.numpy.lstm import Gradients, Kept
+from clearformer.engines.numpy.lstm import Gradients, Kept, Rooms
 from clearformer.engines.numpy.unrolled import Unrolled
 
 
@@ -27,8 +27,8 @@ def forwards(
 def backwards(
     steps: Unrolled,
     kept: Kept,
-    w: np.ndarray,
-    u: np.ndarray,
+    weights: tuple[np.ndarray, np.ndarray],
+    rooms: Rooms,
     received: tuple[np.ndarray | None, ...],
 ) -> Gradients:
     """The gradients of x, of the initial state and cell, of W and U; and dL/da of all gates."""
@@ -40,7 +40,9 @@ def backwards(
         else np.require(steps.packed(to_outputs), requirements=("C", "W"))
     )
     carried, left = steps.carried(to_hidden, states), steps.carried(to_cell, states)
-    back, u = np.empty_like(gates), np.ascontiguousarray(u)
+    back, (w, u) = np.empty_like(gates), map(np.ascontiguousarray, weights)
     lstm_kernel.backwards(steps.places(), u, gates, cells, bends, incoming, carried, left, back)
-    to_x, (to_w, to_u) = np.matmul(back, w.T), steps.to_weights(back, back, states)
-    return (steps.unpacked(to_x), steps.first(carried), steps.first(left), to_w, to_u), back
+    to_w = np.matmul(steps.x.T, back, out=rooms[0])
+    to_u = np.matmul(states[steps.before].T, back, out=rooms[1])
+    found = steps.unpacked(np.matmul(back, w.T)), steps.first(carried), steps.first(left)
+    return (*found, to_w, to_u), back
