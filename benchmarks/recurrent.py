@@ -86,7 +86,7 @@ class Setting:
 
 
 def weighted_sum(layer: Layer, x: Any, weights: np.ndarray, rng: object = None) -> Any:
-    """The sum of weights times outputs, one product: each output receives its weight as gradient."""
+    """The sum of weights times outputs: each output receives its weight as gradient."""
     outputs = ops.reshape(layer(x), (1, weights.size))
     return ops.reshape(ops.matmul(outputs, weights.reshape(-1, 1)), ())
 

@@ -145,6 +145,26 @@ def short_documentation(text, encoding):
 ORIGINAL = material.corpus_of
 
 
+def test_a_run_of_seconds_is_shallow_and_says_so(tmp_path):
+    told = Told()
+    run = cf.train(TEXT, out=tmp_path / "run", minutes=0.001, batch=2, reporter=told)
+    assert (run.configuration.layers, run.configuration.heads) == (2, 2)
+    expected = "time is short, so the model has layers=2, heads=2; size small has layers=4, heads=4"
+    assert told.notes[0] == expected
+    assert told.notes[0] in run.summary["notes"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"minutes": 1e-4, "size": "small"}, {"minutes": 1e-4, "layers": 4}, {"steps": 1}],
+)
+def test_a_run_whose_size_is_named_or_that_counts_steps_is_not(given, tmp_path):
+    told = Told()
+    run = cf.train(TEXT, out=tmp_path / "run", batch=2, reporter=told, **given)
+    assert run.configuration.layers == run.configuration.heads == 4
+    assert not any("time is short" in note for note in told.notes)
+
+
 def test_notes_reach_the_reporter(tmp_path):
     told = Told()
     cf.train("abcde fghi" * 2, out=tmp_path / "run", reporter=told, **(DIALS | {"context": 64}))

@@ -5,14 +5,15 @@ import re
 import pytest
 
 from clearformer.errors import ConfigurationError, TextError
-from clearformer.models.configuration import SIZES, ModelConfiguration
+from clearformer.models import kinds
+from clearformer.models.configuration import BRIEF, SIZES, ModelConfiguration
 from clearformer.models.kinds import kind_named
 from clearformer.text.corpus import Corpus
 from clearformer.text.tokenizer import KINDS
 from clearformer.text.words import UNK
 from clearformer.training import memory, preparation
 from clearformer.training.options import TrainingOptions
-from clearformer.training.preparation import model_for, prepare
+from clearformer.training.preparation import BRIEF_MINUTES, SHAPE, model_for, prepare
 from training import tiny
 
 
@@ -169,6 +170,28 @@ def test_a_size_sets_all_parts_and_each_can_be_set_by_itself():
     mixed = {**SIZES["tiny"], "layers": 7}
     given = {"layers": 7, "heads": None}
     assert model_for(decoder, "tiny", given)(9) == ModelConfiguration(9, **mixed)
+
+
+def test_a_short_run_is_shallow_where_nobody_names_a_size():
+    decoder, shallow = kind_named("decoder"), {**SIZES["small"], **BRIEF}
+    assert model_for(decoder, None, {}, BRIEF_MINUTES)(9) == ModelConfiguration(9, **shallow)
+    tied = ModelConfiguration(9, **shallow, tied=True)
+    assert model_for(decoder, None, {"tied": True, "heads": None}, 0.1)(9) == tied
+    longer = model_for(decoder, None, {}, 1.01 * BRIEF_MINUTES)
+    assert longer(9) == model_for(decoder, "small", {}, 0.1)(9) == ModelConfiguration(9)
+
+
+@pytest.mark.parametrize("name", SHAPE)
+def test_whoever_names_a_part_of_the_shape_gets_the_rest_as_usual(name):
+    given = {name: {"recipe": "classic", "key_value_heads": 2}.get(name, 8)}
+    short = model_for(kind_named("decoder"), None, given, 0.1)
+    assert short(9) == model_for(kind_named("decoder"), None, given)(9)
+
+
+def test_other_kinds_have_no_shallow_form():
+    for kind in kinds.KINDS.values():
+        if kind.name != "decoder":
+            assert model_for(kind, None, {}, 0.1)(9) == model_for(kind, None, {})(9)
 
 
 def test_a_size_that_does_not_exist_is_refused_with_those_that_do():

@@ -130,6 +130,35 @@ def written(path):
     return "It wrote this."
 
 
+def test_a_save_that_takes_the_rest_of_the_time_leaves_the_end_as_it_is(
+    tmp_path, eager, monkeypatch
+):
+    """No step has known that it was the last: it is logged, judged and sampled all the same."""
+    save = Session.save
+
+    def slow(self):
+        save(self)
+        self.loop.other_seconds += 3600
+
+    monkeypatch.setattr(Session, "save", slow)
+    given = {"steps": None, "minutes": 60.0, "evaluations": 1}
+    made = session(tmp_path / "run", None, sample=written, **eager, **given)
+    assert made.run() is None
+    *_, trained, judged = made.folder.read_log()
+    assert made.loop.step == trained["step"] == judged["step"]
+    assert made.evaluation.loss == judged["validation_loss"]
+    assert "It wrote this." in (tmp_path / "run" / "samples.txt").read_text("utf-8")
+
+
+def test_a_finished_run_that_is_resumed_writes_nothing_again(tmp_path):
+    session(tmp_path / "run", None, sample=written).run()
+    before = (tmp_path / "run" / "log.jsonl").read_bytes()
+    again = session(tmp_path / "run", None, sample=written)
+    assert again.run() is None
+    assert again.evaluation is not None
+    assert (tmp_path / "run" / "log.jsonl").read_bytes() == before
+
+
 def test_after_a_kill_every_line_of_the_log_is_there_once(tmp_path, eager, thorough, monkeypatch):
     """The killed session wrote lines beyond its last save; the resumed one writes them again."""
     monkeypatch.setattr(sessions, "LOG_SECONDS", 0.0)

@@ -41,6 +41,11 @@ class Wish:
     ranks: int = 1
     """Processes that train together."""
 
+    @property
+    def on_processor(self) -> bool:
+        """Whether that is sure; PyTorch takes the best device there is, unless one is named."""
+        return self.engine in (None, "numpy") or self.device == "cpu"
+
     def __post_init__(self) -> None:
         _require_known(self.engine, self.device, self.precision, self.compiled, self.parallel)
 

@@ -19,6 +19,10 @@ SIZES: Mapping[str, Mapping[str, Any]] = {
 }
 """The size dial. Small has about 0.8 million parameters, large about 85 million."""
 
+BRIEF: Mapping[str, Any] = {"layers": 2, "heads": 2}
+"""What a small model has in a run of at most half a minute: steps take half as long, and twice as
+many are worth more there than depth (decision 0016)."""
+
 RECIPES: Mapping[str, Mapping[str, Any]] = {
     "classic": {
         "positions": "sinusoidal",

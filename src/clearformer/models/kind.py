@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -161,6 +161,8 @@ class Kind:
     """What it learns from: a text, or pairs of texts."""
     fills: bool = False
     """Whether it fills in blanks, each a `<mask>` in the text, instead of writing on."""
+    brief: Mapping[str, Any] = field(default_factory=dict)
+    """Sizes that differ from small where time is short and nobody has named any."""
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 
 from clearformer.errors import ConfigurationError
 from clearformer.models.build import build_decoder
-from clearformer.models.configuration import CHOICES, RECIPES, SIZES, ModelConfiguration
+from clearformer.models.configuration import BRIEF, CHOICES, RECIPES, SIZES, ModelConfiguration
 from clearformer.models.encoder.build import build_encoder
 from clearformer.models.encoder.configuration import EncoderConfiguration
 from clearformer.models.kind import Configuration, Kind
@@ -32,7 +32,7 @@ from clearformer.models.recurrent.configuration import (
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind(ModelConfiguration, build_decoder, SIZES, CHOICES),
+        Kind(ModelConfiguration, build_decoder, SIZES, CHOICES, brief=BRIEF),
         Kind(EncoderConfiguration, build_encoder, SIZES, CHOICES, fills=True),
         Kind(RNNConfiguration, build_recurrent, recurrent.SIZES, {}),
         Kind(LSTMConfiguration, build_recurrent, recurrent.SIZES, {}),

@@ -1,6 +1,6 @@
 """A new run: what it is made of is found out and written down, then it goes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -30,8 +30,9 @@ def begin(
     asked: Wish,
     reporter: Reporter,
     ranks: Alone,
+    notes: Sequence[str] = (),
 ) -> Run:
-    """Trains a new run.
+    """Trains a new run; `notes` are told first.
 
     Raises:
         ConfigurationError, TextError, RunError, NotFiniteError, Interrupted: see `train`.
@@ -45,7 +46,7 @@ def begin(
         options,
         fitting(asked, options, ranks),
     )
-    execution, notes = settled(asked, options, prepared.model, ranks, reporter.waiting)
+    execution, decided = settled(asked, options, prepared.model, ranks, reporter.waiting)
     document = document_of(material.recorded(), execution, options, prepared)
     dials_of_run = [document[part] for part in ("model", "training", "tokenizer")]
     require_the_same(ranks, dials_of_run, "other dials")
@@ -57,7 +58,7 @@ def begin(
             if ranks.rank == 0:
                 folder.write_tokenizer(tokenizer_file(prepared.tokenizer))
                 folder.write_configuration(document)
-            prepared = replace(prepared, notes=(*prepared.notes, *notes))
+            prepared = replace(prepared, notes=(*notes, *prepared.notes, *decided))
             start = int(document["start_token"])
             return go(folder, prepared, options, execution, start, reporter, ranks)
     except BaseException as fault:

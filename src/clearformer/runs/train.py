@@ -15,6 +15,7 @@ from clearformer.engines.execution import DROPS, DROPS_ADVICE, Wish, cannot_comp
 from clearformer.engines.kernels import kernels_heard_by
 from clearformer.engines.ranks import rank_here
 from clearformer.errors import ConfigurationError
+from clearformer.models.kind import Kind
 from clearformer.models.kinds import DEFAULT, kind_named
 from clearformer.runs.beginning import begin
 from clearformer.runs.dials import sorted_dials
@@ -28,7 +29,7 @@ from clearformer.runs.sources import require_use
 from clearformer.text.corpus import Corpus
 from clearformer.training.events import Reporter
 from clearformer.training.options import TrainingOptions
-from clearformer.training.preparation import model_for
+from clearformer.training.preparation import brief_sizes, model_for
 from clearformer.training.run_folder import RunFolder
 
 
@@ -94,7 +95,9 @@ def train(
             folder = _to_go_on(out, {**recipe, "task": task, **model_given, **training_given})
         else:
             kind = kind_named(model or DEFAULT)
-            chosen = model_for(kind, size, model_given)
+            minutes = training_given.get("minutes") if asked.on_processor else None
+            chosen = model_for(kind, size, model_given, minutes)
+            notes = _told_of(kind, brief_sizes(kind, size, model_given, minutes))
             usual = {"optimizer": chosen(1).usual_optimizer}
             options = TrainingOptions(**{**usual, **training_given})
             if compiled and model_given.get("dropout"):
@@ -109,7 +112,18 @@ def train(
         made = {"tokenizer": tokenizer, "vocab": vocab}
         heard.waiting("reading the text")
         material = material_for(kind, text, task, encoding, options.seed)
-        return begin(material, out, made, chosen, options, asked, heard, ranks)
+        return begin(material, out, made, chosen, options, asked, heard, ranks, notes)
+
+
+def _told_of(kind: Kind, brief: Mapping[str, Any]) -> tuple[str, ...]:
+    """A note on the sizes that short time has decided, if it has."""
+    if not brief:
+        return ()
+    here, usual = (
+        ", ".join(f"{name}={sizes[name]}" for name in brief)
+        for sizes in (brief, kind.sizes["small"])
+    )
+    return (f"time is short, so the model has {here}; size small has {usual}",)
 
 
 def _to_go_on(out: str | Path | None, given: Mapping[str, Any]) -> RunFolder:

@@ -50,8 +50,34 @@ ModelFor: TypeAlias = Callable[[int], Configuration]
 """The configuration of a model that knows so many tokens."""
 
 
-def model_for(kind: Kind, size: str | None, dials: Mapping[str, Any]) -> ModelFor:
+SHAPE = ("layers", "heads", "embed", "context", "key_value_heads", "hidden", "recipe")
+"""Dials of which any decides how large a model is, and how long its steps take."""
+
+BRIEF_MINUTES = 0.5
+"""Up to so many minutes on a processor half the depth learns more: see decision 0016."""
+
+
+def brief_sizes(
+    kind: Kind, size: str | None, dials: Mapping[str, Any], minutes: float | None
+) -> Mapping[str, Any]:
+    """What differs from the small sizes in a run of so many minutes; nothing where it is long.
+
+    Nothing either where anybody has named a size, a part of one or a recipe, or no minutes.
+    """
+    named = size is not None or any(dials.get(name) is not None for name in SHAPE)
+    return {} if named or minutes is None or minutes > BRIEF_MINUTES else kind.brief
+
+
+def model_for(
+    kind: Kind, size: str | None, dials: Mapping[str, Any], minutes: float | None = None
+) -> ModelFor:
     """The sizes of the dial `size`, with every part that was set by itself on top.
+
+    Args:
+        kind: of model.
+        size: its name; small unless given.
+        dials: fields of the kind's configuration, None for those that were not set.
+        minutes: that the run may take, where they may decide: see `brief_sizes`.
 
     Raises:
         ConfigurationError: if there is no such size, or a dial that this kind does not have.
@@ -65,7 +91,8 @@ def model_for(kind: Kind, size: str | None, dials: Mapping[str, Any]) -> ModelFo
             f"a model of kind {kind.name} has no {' or '.join(foreign)}; it has "
             f"{', '.join(kind.dials)}"
         )
-    chosen = {**kind.sizes.get(size or "small", {}), **given}
+    brief = brief_sizes(kind, size, given, minutes)
+    chosen = {**kind.sizes.get(size or "small", {}), **brief, **given}
     return lambda vocabulary: kind.configuration(vocabulary, **chosen)
 
 

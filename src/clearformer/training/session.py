@@ -56,6 +56,7 @@ class Session:
         self._evaluations = 0
         self._logged_step = -1
         self._evaluated_step = -1
+        self._newest: Step | None = None
         self._evaluation_time = EvaluationTime(options, self.ranks)
         self._saved_step = -1
         self._saved_at = self._logged_at = self._now()
@@ -76,7 +77,7 @@ class Session:
             stopped_by = self._asked_to_stop()
             if not stopped_by and self._evaluated_step != self.loop.step:
                 with suppress(_AskedToStopError):
-                    self.evaluation = self._measured()  # a finished run was resumed: all is written
+                    self._evaluate_at_the_end()
             self.save()
             return stopped_by or self._asked_to_stop() or None
 
@@ -164,6 +165,7 @@ class Session:
 
     def after_step(self, step: Step) -> None:
         """Logs, evaluates and saves when it is time."""
+        self._newest = step
         now = self._now()
         if now - self._logged_at >= LOG_SECONDS or step.step == 1:
             self._logged_at = now
@@ -176,18 +178,29 @@ class Session:
                 int(step.progress * self.options.evaluations),
             )
             if finished or self._evaluation_time.allows_one(step):
-                self._log_step(step)
                 try:
-                    self._evaluate(math.inf if finished else self._evaluation_time.left(step))
+                    self._evaluate_after(step, finished)
                 except _AskedToStopError:  # it is due again when the run goes on
                     self._evaluations = before
-                except RunError:  # of the log or the samples; the weights are good
-                    if self.ranks.ranks == 1:  # else the others are not here to save with
-                        self.save()
-                    raise
         wait = max(self.options.save_seconds, self._save_seconds / LARGEST_SAVE_SHARE)
         if now - self._saved_at >= wait and not finished:
             self.save()
+
+    def _evaluate_after(self, step: Step, finished: bool) -> None:
+        self._log_step(step)
+        try:
+            self._evaluate(math.inf if finished else self._evaluation_time.left(step))
+        except RunError:  # of the log or the samples; the weights are good
+            if self.ranks.ranks == 1:  # else the others are not here to save with
+                self.save()
+            raise
+
+    def _evaluate_at_the_end(self) -> None:
+        """Where the time was up without a step that knew of it: a save had taken the rest of it."""
+        if self._newest is None:  # a finished run was resumed: all is written
+            self.evaluation = self._measured()
+        else:
+            self._evaluate_after(self._newest, True)
 
     def _log_step(self, step: Step) -> None:
         if step.step == self._logged_step:

@@ -186,8 +186,10 @@ class Sums:
     def __init__(self, parts: int, shape: tuple[int, ...], dtype: Any, room: np.ndarray | None):
         """The sum is written to `room`, where there is any."""
         self._room = room
-        alone = parts == 1 and room is not None
-        self._parts = room[None] if alone else np.empty((parts, *shape), dtype)
+        if room is None or parts > 1:
+            self._parts = np.empty((parts, *shape), dtype)
+        else:
+            self._parts = room[None]
 
     def __getitem__(self, number: int) -> np.ndarray:
         """Room for the part of this stretch."""
