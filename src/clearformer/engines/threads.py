@@ -4,7 +4,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from threading import Lock, local
@@ -50,10 +50,26 @@ def _threads_of(blas: Any) -> int:
     return min((each.num_threads for each in blas.lib_controllers), default=processors())
 
 
+SMALL_KERNELS = {"SkylakeX", "Cooperlake", "SapphireRapids"}
+"""For these OpenBLAS has ways to multiply small matrices without copying them."""
+
+
+@cache
+def _has_small_kernels() -> bool:
+    """Whether NumPy multiplies with such a library, on such a processor."""
+    found = [each for each in _blas(False).lib_controllers if each.internal_api == "openblas"]
+    return bool(found) and all(each.architecture in SMALL_KERNELS for each in found)
+
+
 class _Limit:
-    """One BLAS thread for the process, while any of its threads wants that."""
+    """One BLAS thread for the process, while any of its threads wants that.
+
+    Attributes:
+        small_products: whether products are quicker in small pieces meanwhile.
+    """
 
     def __init__(self) -> None:
+        self.small_products = False
         self._wanted_by = 0
         self._lock = Lock()
         self._before: Any = None
@@ -67,6 +83,7 @@ class _Limit:
                 blas = _loaded_blas()
                 self._threads_before = _threads_of(blas)
                 self._before = blas.limit(limits=1)
+                self.small_products = _has_small_kernels()
             self._wanted_by += 1
             if torch := _torch():
                 number = torch.get_num_threads()
@@ -89,6 +106,7 @@ class _Limit:
             if self._of_torch:  # a thread that is still inside goes on with what it had there
                 _torch().set_num_threads(number if within and number else self._of_torch)
             if not self._wanted_by:
+                self.small_products = False
                 self._before.restore_original_limits()
                 self._of_torch = None
 
@@ -106,7 +124,8 @@ def _torch() -> Any:
     return torch if hasattr(torch, "set_num_threads") else None
 
 
-_limit = _Limit()
+limit = _Limit()
+"""That of this process."""
 
 
 @contextmanager
@@ -115,11 +134,11 @@ def one_blas_thread() -> Iterator[None]:
 
     Of several threads that are inside, the first sets the limit and the last takes it back.
     """
-    _limit.enter()
+    limit.enter()
     try:
         yield
     finally:
-        _limit.leave()
+        limit.leave()
 
 
 def threads_for_generation(parameters: int) -> AbstractContextManager[None]:
@@ -152,7 +171,7 @@ def threads_allowed() -> int:
     """
     if getattr(_here, "one_of_several", False):
         return 1
-    return min(_limit.threads_without(), processors(), MOST_WORKERS)
+    return min(limit.threads_without(), processors(), MOST_WORKERS)
 
 
 def begin_as_one_of_several() -> None:
@@ -214,14 +233,25 @@ def share_out(begin: Callable[[], Callable[[Any], None]], jobs: Sequence[Any]) -
     if count <= 1:
         work()
         return
-    with one_blas_thread(), ThreadPoolExecutor(count - 1, "", begin_as_one_of_several) as pool:
-        others = [pool.submit(work) for _ in range(count - 1)]
+    with one_blas_thread():
+        others = [_kept_pool().submit(work) for _ in range(count - 1)]
         try:
             work()
         finally:
             waiting.clear()  # after a mistake nobody begins another
+            wait(others)
     for other in others:
         other.result()  # raises what a thread has raised
+
+
+@cache
+def _kept_pool() -> ThreadPoolExecutor:
+    """Threads that wait for the next call: to start one takes as long as a short attention."""
+    return ThreadPoolExecutor(MOST_WORKERS - 1, "", begin_as_one_of_several)
+
+
+if hasattr(os, "register_at_fork"):  # a child has none of these threads
+    os.register_at_fork(after_in_child=_kept_pool.cache_clear)
 
 
 def spread_of(model: Any) -> Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]:

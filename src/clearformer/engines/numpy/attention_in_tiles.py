@@ -16,6 +16,7 @@ import numpy as np
 
 from clearformer.engines.numpy.attention_whole import SAFE_SCORE, heads_inside
 from clearformer.engines.numpy.power import quickest_power
+from clearformer.engines.numpy.products import matrix_product
 from clearformer.engines.numpy.sight import Index, Sight, Tile
 from clearformer.engines.tape import Gradient
 from clearformer.engines.threads import share_out
@@ -76,6 +77,7 @@ class _Attention:
         self._lead = lead = np.broadcast_shapes(table, v.shape[:-2])
         self._sight = Sight(mask, causal, (*table, q.shape[-2], k.shape[-2]), lead)
         self._longest = np.broadcast_to(np.vecdot(k, k).max(-1), lead)
+        self._squares = np.broadcast_to(np.vecdot(q, q), (*lead, q.shape[-2]))
         self._q, self._k, self._v = (np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (q, k, v))
         self._power, self._per_nat = quickest_power()
         self._factor = factor * self._per_nat
@@ -112,24 +114,29 @@ class _Attention:
 
     def _mix(self, room: "_Room", at: Index, band: slice, mixed: np.ndarray) -> None:
         """O for a band of queries."""
-        scaled, safe = self._queries(at, band)
-        v = self._v[at]
-        total, shift = np.zeros((2, len(scaled)), scaled.dtype)
+        turned, safe = room.queries(self._q[at][band], self._factor), self._is_safe(at, band)
+        v, count, kind = self._v[at], turned.shape[1], turned.dtype
+        total, shift = np.zeros((2, count), kind)
         highest = np.full_like(total, -np.inf)
-        mix = np.zeros((len(scaled), v.shape[-1]), v.dtype)
+        mix: np.ndarray | None = None
         for tile in self._sight.tiles(at, band, room.most):
-            table = self._scores(room.table(tile, scaled), at, tile, scaled, safe)
+            table = self._scores(room.table(tile, turned), at, tile, turned, safe)
             if not safe:
                 np.maximum(highest, table.max(0), out=highest)
                 before, shift = shift, self._shift_of(highest)
                 shrink = self._power(np.minimum(before - shift, 0))  # 1 where nothing was seen
                 total *= shrink
-                mix *= shrink[:, None]
+                if mix is not None:
+                    mix *= shrink[:, None]
             self._to_powers(table, tile, None if safe else shift)
-            total += np.ones(len(table), table.dtype) @ table
-            mix += table.T @ v[tile.keys]
+            total += np.ones(len(table), kind) @ table
+            part = matrix_product(table.T, v[tile.keys])
+            mix = part if mix is None else np.add(mix, part, out=mix)
         np.divide(1, total, out=total, where=total != 0)  # a row with nothing allowed stays 0
-        np.multiply(mix, total[:, None], out=mixed[band])
+        if mix is None:
+            mixed[band] = 0
+        else:
+            np.multiply(mix, total[:, None], out=mixed[band])
         self._inverse[at][band], self._shift[at][band] = total, shift
 
     def _back(
@@ -146,22 +153,26 @@ class _Attention:
         k, v = self._k[at], self._v[at]
         to_key[...], to_value[...] = 0, 0
         for band in self._bands():
-            scaled, safe = self._queries(at, band)
+            turned, safe = room.queries(self._q[at][band], self._factor), self._is_safe(at, band)
+            scaled = self._q[at][band] * self._factor
             inverse = self._inverse[at][band]
             shift = None if safe else self._shift[at][band]
             share = grad[band] * inverse[:, None]
+            share_turned = np.ascontiguousarray(share.T)
             overlap = np.vecdot(grad[band], mixed[band])
             overlap *= inverse
             slope = np.zeros_like(scaled)
             for tile in self._sight.tiles(at, band, room.most):
-                powers = self._scores(room.table(tile, scaled), at, tile, scaled, safe)
+                powers = self._scores(room.table(tile, turned), at, tile, turned, safe)
                 self._to_powers(powers, tile, shift)
-                to_value[tile.keys] += powers @ share
-                to_scores = np.matmul(v[tile.keys], share.T, out=room.second(tile, scaled))
+                to_value[tile.keys] += matrix_product(powers, share)
+                to_scores = matrix_product(
+                    v[tile.keys], share_turned, out=room.second(tile, turned)
+                )
                 to_scores -= overlap
                 to_scores *= powers
-                to_key[tile.keys] += to_scores @ scaled
-                slope += to_scores.T @ k[tile.keys]
+                to_key[tile.keys] += matrix_product(to_scores, scaled)
+                slope += matrix_product(to_scores.T, k[tile.keys])
             np.multiply(slope, self._factor / self._per_nat, out=to_query[band])
         to_key /= self._per_nat
 
@@ -170,17 +181,16 @@ class _Attention:
         length, size = self._q.shape[-2], self._band
         return [slice(start, min(start + size, length)) for start in range(0, length, size)]
 
-    def _queries(self, at: Index, band: slice) -> tuple[np.ndarray, bool]:
-        """Scaled queries, and whether no score of theirs can be large (Cauchy–Schwarz)."""
-        scaled = self._q[at][band] * self._factor
-        largest = sqrt(np.vecdot(scaled, scaled).max() * self._longest[at])
-        return scaled, largest <= SAFE_SCORE * self._per_nat
+    def _is_safe(self, at: Index, band: slice) -> bool:
+        """Whether no score of these queries can be large (Cauchy–Schwarz)."""
+        largest = abs(self._factor) * sqrt(self._squares[at][band].max() * self._longest[at])
+        return largest <= SAFE_SCORE * self._per_nat
 
     def _scores(
-        self, table: np.ndarray, at: Index, tile: Tile, scaled: np.ndarray, safe: bool
+        self, table: np.ndarray, at: Index, tile: Tile, turned: np.ndarray, safe: bool
     ) -> np.ndarray:
         """The scores of a tile; what is hidden is -inf, if that cannot wait (see `_to_powers`)."""
-        np.matmul(self._k[at][tile.keys], scaled.T, out=table)
+        matrix_product(self._k[at][tile.keys], turned, out=table)
         if tile.allowed is not None and not safe:
             np.copyto(table[tile.begin :], -np.inf, where=~tile.allowed)
         return table
@@ -203,7 +213,7 @@ class _Attention:
 
 
 class _Room:
-    """Two tiles of one thread, each of `size` bytes, written over again and again.
+    """Two tiles of one thread, each of `size` bytes, and queries, written over again and again.
 
     Attributes:
         most: keys of a tile.
@@ -212,16 +222,24 @@ class _Room:
     def __init__(self, size: int, queries: int, dtype: np.dtype):
         self.most = size // (queries * dtype.itemsize)
         self._first, self._second = np.empty((2, queries * self.most), dtype)
+        self._queries = np.empty(0, dtype)
 
-    def table(self, tile: Tile, queries: np.ndarray) -> np.ndarray:
+    def queries(self, q: np.ndarray, factor: float) -> np.ndarray:
+        """Scaled queries, lying on their side: (width, query)."""
+        if self._queries.size < q.size:
+            self._queries = np.empty(q.size, q.dtype)
+        turned = self._queries[: q.size].reshape(q.shape[1], len(q))
+        return np.multiply(q.T, factor, out=turned)
+
+    def table(self, tile: Tile, turned: np.ndarray) -> np.ndarray:
         """Room for (key, query)."""
-        return _part(self._first, tile, queries)
+        return _part(self._first, tile, turned)
 
-    def second(self, tile: Tile, queries: np.ndarray) -> np.ndarray:
+    def second(self, tile: Tile, turned: np.ndarray) -> np.ndarray:
         """The same, elsewhere."""
-        return _part(self._second, tile, queries)
+        return _part(self._second, tile, turned)
 
 
-def _part(room: np.ndarray, tile: Tile, queries: np.ndarray) -> np.ndarray:
-    shape = tile.keys.stop - tile.keys.start, len(queries)
+def _part(room: np.ndarray, tile: Tile, turned: np.ndarray) -> np.ndarray:
+    shape = tile.keys.stop - tile.keys.start, turned.shape[1]
     return room[: shape[0] * shape[1]].reshape(shape)

@@ -9,6 +9,7 @@ import numpy as np
 
 from clearformer.engines.bounds import check_mask
 from clearformer.engines.mask import allowed_positions
+from clearformer.engines.numpy.products import matrix_product
 from clearformer.engines.tape import Gradient
 
 SAFE_SCORE = 30.0
@@ -48,7 +49,7 @@ def attend_whole(
         overlap = np.vecdot(grad, mixed)[..., None]
         overlap *= inverse
         share = grad * inverse
-        to_scores = share @ v.swapaxes(-1, -2)
+        to_scores = matrix_product(share, v.swapaxes(-1, -2))
         to_scores -= overlap
         to_scores *= powers
         to_query = _product(to_scores, k)
@@ -61,7 +62,7 @@ def attend_whole(
 
 def _powers(scaled: np.ndarray, k: np.ndarray, allowed: np.ndarray | None) -> np.ndarray:
     """exp of the scores, shifted only where a score could be large; 0 where not allowed."""
-    scores: np.ndarray = scaled @ k.swapaxes(-1, -2)
+    scores: np.ndarray = matrix_product(scaled, k.swapaxes(-1, -2))
     if allowed is not None:
         check_mask(allowed.shape, scores.shape)
     safe = SAFE_SCORE if scores.dtype.itemsize >= 4 else 0.0
@@ -94,7 +95,7 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if lead != b.shape[:-2]:
         lead = np.broadcast_shapes(lead, b.shape[:-2])  # Python, and four times in each attention
     result = heads_inside(lead, a.shape[-2], b.shape[-1], np.result_type(a, b))
-    return np.matmul(a, b, out=result)
+    return matrix_product(a, b, out=result)
 
 
 def heads_inside(lead: tuple[int, ...], rows: int, width: int, dtype: np.dtype) -> np.ndarray:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.engines.bounds import check_ids
+from clearformer.engines.numpy.products import matrix_product
 from clearformer.engines.tape import is_recorded, record, room_for, value_of
 
 
@@ -13,7 +14,7 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     """y = x W + b.  dL/dx = g Wᵀ,  dL/dW = xᵀ g,  dL/db = the rows of g added up."""
     rows, matrix = value_of(x), value_of(weight)
     flat = rows.reshape(-1, matrix.shape[0])  # one large product instead of one per sequence
-    result = flat @ matrix
+    result = matrix_product(flat, matrix)
     if bias is not None:
         result += value_of(bias)
 
@@ -22,7 +23,7 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
 
     def gradient(grad: np.ndarray) -> tuple[np.ndarray | None, ...]:
         grad = grad.reshape(-1, matrix.shape[1])
-        back = _product(grad, matrix.T).reshape(rows.shape), np.matmul(flat.T, grad, out=room)
+        back = _back(grad, matrix).reshape(rows.shape), matrix_product(flat.T, grad, out=room)
         return back if not biased else (*back, sum_of_rows(grad))
 
     inputs = (x, weight) if bias is None else (x, weight, bias)
@@ -43,7 +44,7 @@ def linear_pair(
     biases = (first_bias, second_bias)
     result = np.empty((len(flat), sides[1].stop), np.result_type(flat, *matrices))
     for side, matrix, bias in zip(sides, matrices, biases, strict=True):
-        np.matmul(flat, matrix, out=result[:, side])
+        matrix_product(flat, matrix, out=result[:, side])
         if bias is not None:
             result[:, side] += value_of(bias)
     biased = [bias is not None for bias in biases]
@@ -51,14 +52,18 @@ def linear_pair(
 
     def gradient(grad: np.ndarray) -> tuple[np.ndarray | None, ...]:
         parts = [grad.reshape(-1, sides[1].stop)[:, side] for side in sides]
-        to_x = parts[0] @ matrices[0].T
-        to_x += parts[1] @ matrices[1].T
+        to_x = matrix_product(parts[0], matrices[0].T)
+        to_x += matrix_product(parts[1], matrices[1].T)
         to_biases = (sum_of_rows(g) if b else None for g, b in zip(parts, biased, strict=True))
-        to_weights = (np.matmul(flat.T, g, out=r) for g, r in zip(parts, rooms, strict=True))
+        to_weights = (matrix_product(flat.T, g, out=r) for g, r in zip(parts, rooms, strict=True))
         return to_x.reshape(rows.shape), *to_weights, *to_biases
 
     shape = (*rows.shape[:-1], sides[1].stop)
     return record("linear_pair", result.reshape(shape), (x, first, second, *biases), gradient)
+
+
+def _back(grad: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    return _product(grad, matrix.T) if matrix.shape[1] == 1 else matrix_product(grad, matrix.T)
 
 
 def matmul(left: Any, right: Any) -> Any:

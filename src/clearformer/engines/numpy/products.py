@@ -1,0 +1,90 @@
+"""Products of matrices in pieces that OpenBLAS multiplies where they lie.
+
+Before OpenBLAS multiplies it copies both matrices into an order of its own, unless rows × inner ×
+columns is at most 10⁶ and the processor has AVX-512: then it takes the numbers where they lie. A
+product of some hundred rows with a matrix of a small model spends more than a tenth of its time on
+the copies. In pieces below that size, all of which one call of `matmul` goes through, it does not:
+384 rows times 128 × 512 at 114 in place of 100 GFLOP/s on one thread.
+
+On other processors, with other libraries, and where a product may have several threads, it is
+`matmul` as it is. The pieces depend on shapes alone.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from clearformer.engines.threads import limit
+
+SMALL = 1_000_000
+"""Multiplications of one piece, at most."""
+
+LEAST_ROWS = 8
+"""Of a piece: less are not worth a call."""
+
+DEEP = 128
+"""Inner numbers from which A Bᵀ is no slower in pieces."""
+
+NARROW = 64
+"""Columns, of which a piece takes all where A lies on its side."""
+
+SOME_ROWS = 32
+"""Of A, that make up for a copy of Bᵀ in a small product, for which OpenBLAS is slow otherwise."""
+
+
+def matrix_product(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """A B for (…, rows, inner) and (…, inner, columns), as `matmul`; either may lie on its side."""
+    if not limit.small_products or a.dtype != np.float32 or b.dtype != np.float32:
+        return np.matmul(a, b, out=out)
+    (*lead, rows, inner), (*others, _, columns) = a.shape, b.shape
+    a_turned, b_turned = a.strides[-1] != a.itemsize, b.strides[-1] != b.itemsize
+    if rows * inner * columns <= SMALL:
+        return np.matmul(
+            a, np.ascontiguousarray(b) if b_turned and rows >= SOME_ROWS else b, out=out
+        )
+    height, width = _piece(rows, inner, columns, a_turned, b_turned)
+    if not height or lead != others:
+        return np.matmul(a, b, out=out)
+    if out is None:
+        out = np.empty((*lead, rows, columns), a.dtype)
+    cut = rows - rows % height
+    left = a[..., :cut, :].reshape(*lead, -1, 1, height, inner)
+    stripes = b.reshape(*lead, inner, -1, width).swapaxes(-3, -2)
+    pieces = out[..., :cut, :].reshape(*lead, -1, height, columns // width, width)
+    np.matmul(left, stripes[..., None, :, :, :], out=pieces.swapaxes(-3, -2))
+    if cut < rows:
+        np.matmul(a[..., cut:, :], b, out=out[..., cut:, :])
+    return out
+
+
+@lru_cache(maxsize=512)
+def _piece(rows: int, inner: int, columns: int, a_turned: bool, b_turned: bool) -> tuple[int, int]:
+    """Rows and columns of a piece; none where the product is better made as it is.
+
+    Measured one by one. Where A lies on its side, narrow pieces are the quickest; where B does,
+    OpenBLAS takes results of up to 1,200 numbers.
+    """
+    if b_turned:
+        choices = [] if a_turned or inner < DEEP else [(16, 64), (32, 32), (64, 16)]
+    elif a_turned:
+        narrow = [(32, columns), (16, columns), (8, columns)] if columns <= NARROW else []
+        choices = [*narrow, (64, 16), (32, 16)]
+    else:
+        return _rows_of(rows, inner * columns), columns
+    fit = [
+        (height, width)
+        for height, width in choices
+        if (rows % height == 0 or rows >= 4 * height)
+        and columns % width == 0
+        and height * width * inner <= SMALL
+    ]
+    return fit[0] if fit else (0, 0)
+
+
+def _rows_of(rows: int, each: int) -> int:
+    """The most that fit and leave nothing over, or if these are few the most that fit."""
+    most = SMALL // each // 4 * 4
+    if most < LEAST_ROWS:
+        return 0
+    even = [height for height in range(most, most // 2, -4) if rows % height == 0]
+    return even[0] if even else most
