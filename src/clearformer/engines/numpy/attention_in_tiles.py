@@ -114,7 +114,8 @@ class _Attention:
 
     def _mix(self, room: "_Room", at: Index, band: slice, mixed: np.ndarray) -> None:
         """O for a band of queries."""
-        turned, safe = room.queries(self._q[at][band], self._factor), self._is_safe(at, band)
+        scaled, safe = self._queries(at, band)
+        turned = np.ascontiguousarray(scaled.T)
         v, count, kind = self._v[at], turned.shape[1], turned.dtype
         total, shift = np.zeros((2, count), kind)
         highest = np.full_like(total, -np.inf)
@@ -153,12 +154,11 @@ class _Attention:
         k, v = self._k[at], self._v[at]
         to_key[...], to_value[...] = 0, 0
         for band in self._bands():
-            turned, safe = room.queries(self._q[at][band], self._factor), self._is_safe(at, band)
-            scaled = self._q[at][band] * self._factor
+            scaled, safe = self._queries(at, band)
             inverse = self._inverse[at][band]
             shift = None if safe else self._shift[at][band]
             share = grad[band] * inverse[:, None]
-            share_turned = np.ascontiguousarray(share.T)
+            turned, share_turned = np.ascontiguousarray(scaled.T), np.ascontiguousarray(share.T)
             overlap = np.vecdot(grad[band], mixed[band])
             overlap *= inverse
             slope = np.zeros_like(scaled)
@@ -181,10 +181,10 @@ class _Attention:
         length, size = self._q.shape[-2], self._band
         return [slice(start, min(start + size, length)) for start in range(0, length, size)]
 
-    def _is_safe(self, at: Index, band: slice) -> bool:
-        """Whether no score of these queries can be large (Cauchy–Schwarz)."""
+    def _queries(self, at: Index, band: slice) -> tuple[np.ndarray, bool]:
+        """Scaled queries, and whether no score of theirs can be large (Cauchy–Schwarz)."""
         largest = abs(self._factor) * sqrt(self._squares[at][band].max() * self._longest[at])
-        return largest <= SAFE_SCORE * self._per_nat
+        return self._q[at][band] * self._factor, largest <= SAFE_SCORE * self._per_nat
 
     def _scores(
         self, table: np.ndarray, at: Index, tile: Tile, turned: np.ndarray, safe: bool
@@ -213,7 +213,7 @@ class _Attention:
 
 
 class _Room:
-    """Two tiles of one thread, each of `size` bytes, and queries, written over again and again.
+    """Two tiles of one thread, each of `size` bytes, written over again and again.
 
     Attributes:
         most: keys of a tile.
@@ -222,14 +222,6 @@ class _Room:
     def __init__(self, size: int, queries: int, dtype: np.dtype):
         self.most = size // (queries * dtype.itemsize)
         self._first, self._second = np.empty((2, queries * self.most), dtype)
-        self._queries = np.empty(0, dtype)
-
-    def queries(self, q: np.ndarray, factor: float) -> np.ndarray:
-        """Scaled queries, lying on their side: (width, query)."""
-        if self._queries.size < q.size:
-            self._queries = np.empty(q.size, q.dtype)
-        turned = self._queries[: q.size].reshape(q.shape[1], len(q))
-        return np.multiply(q.T, factor, out=turned)
 
     def table(self, tile: Tile, turned: np.ndarray) -> np.ndarray:
         """Room for (key, query)."""
