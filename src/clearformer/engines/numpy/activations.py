@@ -5,11 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from clearformer.engines.tape import record, value_of
+from clearformer.engines.tape import compiled_of, record, value_of
 
 
 def squared_relu(x: Any) -> Any:
     """y = max(x, 0)².  dy/dx = 2 max(x, 0)."""
+    if compiled_of((x,)):
+        from clearformer.engines.numpy.compiled import rows
+
+        if rows.takes(x):
+            return rows.squared_relu(x)
     positive = _positive_part(value_of(x))
 
     def gradient(grad: np.ndarray) -> tuple[np.ndarray]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.engines.numpy.linear import sum_of_rows
-from clearformer.engines.tape import record, value_of
+from clearformer.engines.tape import compiled_of, record, value_of
 
 
 def rms_norm(x: Any, gain: Any = None, epsilon: float = 1e-6) -> Any:
@@ -13,6 +13,11 @@ def rms_norm(x: Any, gain: Any = None, epsilon: float = 1e-6) -> Any:
 
     With g = dL/dy and h = g * gain:  dL/dx = (h - n * mean(h * n)) / r,  dL/dgain = sum(g * n).
     """
+    if gain is not None and compiled_of((x,)):
+        from clearformer.engines.numpy.compiled import rows
+
+        if rows.takes(x, gain):
+            return rows.rms_norm(x, gain, epsilon)
     data = value_of(x)
     size = data.shape[-1]
     inverse = inverse_root(data, epsilon)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.engines.numpy.norms import inverse_root, through_the_root
-from clearformer.engines.tape import record, value_of
+from clearformer.engines.tape import compiled_of, record, value_of
 
 
 def rotate(x: Any, turn: np.ndarray) -> Any:
@@ -28,6 +28,11 @@ def rotate_unit(x: Any, turn: np.ndarray, epsilon: float = 1e-6) -> Any:
     A turn keeps products: mean(h * n) with h = g · conj(turn), which the norm's gradient needs, is
     mean(g * y). So that gradient is taken first, and then turned back.
     """
+    if compiled_of((x,)):
+        from clearformer.engines.numpy.compiled import rows
+
+        if rows.turns_heads(x, turn):
+            return rows.rotate_unit(x, turn, epsilon)
     data = value_of(x)
     turn = _beside(data, turn)
     inverse = inverse_root(data, epsilon)
