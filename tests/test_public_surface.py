@@ -22,7 +22,10 @@ HEAVY = {"numba",
 LOADING = (
     "clearformer.cli", "clearformer.__main__", "clearformer.engines.torch",
     "clearformer.benchmarking.peer_torch", "clearformer.benchmarking.peer_transformers",
-    *(f"clearformer.engines.numpy.compiled.{n}" for n in ("atomics", "decoding", "kernel", "lstm")),
+    *(
+        f"clearformer.engines.numpy.compiled.{n}"
+        for n in ("atomics", "decoding", "kernel", "lstm", "rows")
+    ),
 )  # fmt: skip
 """But for these: the command line loads what it shows with, an engine, a peer or kernels itself."""
 

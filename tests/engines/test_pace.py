@@ -78,3 +78,29 @@ def test_what_becomes_far_slower_together_is_left_before_the_next_trial():
     how(pace, alone=1.0, together=0.5, works=TRIED + 7)
     assert pace.together
     assert False in how(pace, alone=1.0, together=4.0, works=TOGETHER + 1)
+
+
+def test_several_pieces_at_once_are_as_many_one_by_one():
+    """But while it tries, each piece counts by itself."""
+    one, several, done = Pace(), Pace(), 0
+    while done < 4 * (TRIED + KEEP):
+        pieces = min(several.steady, 7)
+        assert several.together == one.together
+        assert pieces == 1 or one.together == (done >= ALONE)
+        seconds = 1.0 if one.together else 2.0
+        for _ in range(pieces):
+            assert one.together == several.together
+            one.took(seconds)
+        several.took(pieces * seconds, pieces)
+        done += pieces
+    assert one.together == several.together
+    assert one.steady == several.steady
+
+
+def test_several_slow_pieces_end_working_together():
+    pace = Pace()
+    how(pace, alone=2.0, together=1.0, works=TRIED)
+    assert pace.together
+    assert pace.steady == KEEP
+    pace.took(100.0, 5)
+    assert not pace.together

@@ -1,6 +1,7 @@
 """Generating: one token after another, each fed back in."""
 
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -55,33 +56,48 @@ def generate(
 
 
 def _drawn(
-    scores: "_Remembered | _Cached | _Uncached",
+    scores: "_Scores",
     ids: list[int],
     tokens: int,
     sampling: Sampling,
     rng: np.random.Generator,
     never: list[int],
 ) -> Iterator[int]:
-    for _ in range(tokens):
-        logits = scores.after(ids)
-        if never:
-            logits[never] = -np.inf
-        chosen = draw(logits, sampling, rng)
-        ids.append(chosen)
-        yield chosen
+    left = tokens
+    while left:
+        new = [] if never else scores.written(ids, left, sampling, rng)
+        if not new:
+            logits = scores.after(ids)
+            if never:
+                logits[never] = -np.inf
+            new = [draw(logits, sampling, rng)]
+        left -= len(new)
+        ids += new
+        yield from new
 
 
-def _scores(
-    model: Any, context: int | None, cached: bool, tokens: int
-) -> "_Remembered | _Cached | _Uncached":
+class _Scores(ABC):
     """What tells the scores of the next token, for all tokens so far."""
+
+    @abstractmethod
+    def after(self, ids: list[int]) -> Float[np.ndarray, " vocab"]:
+        """Those of what follows `ids`; the caller may change them."""
+
+    def written(
+        self, ids: list[int], most: int, sampling: Sampling, rng: np.random.Generator
+    ) -> list[int]:
+        """Some of the tokens that follow, at most so many, as `draw` would draw them; or none."""
+        return []
+
+
+def _scores(model: Any, context: int | None, cached: bool, tokens: int) -> _Scores:
     if isinstance(model, RecurrentModel):
         return _Remembered(model, cached)
     longest = sys.maxsize if context is None else context
     return _Cached(model, longest, tokens) if cached else _Uncached(model, longest)
 
 
-class _Remembered:
+class _Remembered(_Scores):
     """Computed from the newest token and the state; uncached from all tokens and none."""
 
     def __init__(self, model: RecurrentModel, cached: bool):
@@ -99,7 +115,7 @@ class _Remembered:
         return array_of(logits[0, -1])  # type: ignore[index]
 
 
-class _Uncached:
+class _Uncached(_Scores):
     """The scores of the next token, computed from the whole window."""
 
     def __init__(self, model: Any, context: int):
@@ -111,7 +127,7 @@ class _Uncached:
         return array_of(self._model(np.array([window]))[0, -1])
 
 
-class _Cached:
+class _Cached(_Scores):
     """The same, computed from the newest token and the cache."""
 
     def __init__(self, model: Any, context: int, tokens: int):
@@ -123,6 +139,7 @@ class _Cached:
         if plan := plan_of(model):
             engine = engine_of(plan.embedding)
             self._decode = engine.decoder(plan, self._cache, is_compiled(model, tokens))
+        self._writer: Any = self._decode if hasattr(self._decode, "write") else None
 
     def after(self, ids: list[int]) -> Float[np.ndarray, " vocab"]:
         start = window_start(len(ids), self._context)
@@ -133,3 +150,19 @@ class _Cached:
         if len(new) == 1 and self._decode:
             return self._decode(new[0])
         return array_of(self._model(np.array([new]), cache=self._cache)[0, -1])
+
+    def written(
+        self, ids: list[int], most: int, sampling: Sampling, rng: np.random.Generator
+    ) -> list[int]:
+        """By a compiled kernel, which draws by itself where all tokens may be drawn."""
+        writer, held = self._writer, self._cache.length
+        if writer is None or not sampling.is_plain:
+            return []
+        if len(ids) != self._start + held + 1 or held == self._context:
+            return []
+        count = min(writer.at_once, most, self._context - held)
+        goals = np.zeros(count) if sampling.temperature == 0 else rng.random(count)
+        new = writer.write(ids[-1], goals, sampling.factor)
+        if len(new) < count:  # logits that are not finite, which is refused here
+            new.append(draw(writer.logits, sampling, rng))
+        return new

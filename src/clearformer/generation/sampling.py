@@ -29,6 +29,16 @@ class Sampling:
     top_p: float | None = None
     """Only the most likely tokens that together reach p, the one that crosses it included."""
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether every token may be drawn."""
+        return self.top_k is None and (self.top_p is None or self.top_p >= 1)
+
+    @property
+    def factor(self) -> float:
+        """What differences of logits are multiplied by; 0 for the most likely token alone."""
+        return 1 / max(self.temperature, SMALLEST_TEMPERATURE) if self.temperature else 0.0
+
     def __post_init__(self) -> None:
         warm = isinstance(self.temperature, Real) and isfinite(self.temperature)
         if not (warm and self.temperature >= 0):
@@ -65,7 +75,7 @@ def _unnormalised(
     _check_finite(highest)
     with np.errstate(over="ignore"):  # what is so far below has no probability
         share = logits - highest
-        share *= 1 / max(sampling.temperature, SMALLEST_TEMPERATURE)
+        share *= sampling.factor
     np.exp(share, out=share)
     if sampling.top_k is not None and sampling.top_k < len(share):
         share[np.argpartition(share, -sampling.top_k)[: -sampling.top_k]] = 0

@@ -56,10 +56,10 @@ class KeyValueCache:
         """How many positions are held."""
         return self.layers[0].length
 
-    def advance(self) -> None:
-        """One position more is held: somebody has written it into the arrays."""
+    def advance(self, positions: int = 1) -> None:
+        """So many positions more are held: somebody has written them into the arrays."""
         for layer in self.layers:
-            layer.length += 1
+            layer.length += positions
 
     def take(self, rows: Int[np.ndarray, " rows"]) -> None:
         """Goes on with some of the sequences, each perhaps several times."""

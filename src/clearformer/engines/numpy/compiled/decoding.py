@@ -33,6 +33,10 @@ THREADS = 2
 LINE = 64
 """Bytes of a line of the cache, and of the widest register."""
 
+AT_ONCE, SECONDS = 16, 0.004
+"""Tokens that are written before Python sees them, at most, and how long they may take: nobody can
+tell that from one by one."""
+
 PATIENCE = 1_000_000
 """Looks of the second thread for the next token before it goes to sleep: about a millisecond."""
 
@@ -57,21 +61,59 @@ class CompiledDecoder:
         self._newest = cache.newest = self._room.newest[None, None]
         make_ready(decoding_kernel.decode, *self._given, 0, 0, False)
         make_ready(decoding_kernel.share, *self._given, PATIENCE)
-        self._pace = Pace()
+        self._written = np.empty(AT_ONCE, np.int64)
+        nothing = np.empty(0), 0.0, self._written
+        make_ready(decoding_kernel.write, *self._given, 0, 0, False, *nothing)
+        self._pace, self._each = Pace(), SECONDS
         self._second = SecondThread(decoding_kernel.share, *self._given, PATIENCE)
 
     def __call__(self, token: int) -> np.ndarray:
         """The logits (vocab,) of what follows `token`, which is added to the cache."""
+        self._take_over()
+        begun, together = perf_counter(), self._pace.together
+        decoding_kernel.decode(*self._given, token, self._cache.length, together)
+        self._made(1, perf_counter() - begun)
+        return self._logits
+
+    @property
+    def at_once(self) -> int:
+        """Tokens that `write` makes well in one go: few while a second thread is tried."""
+        return max(min(AT_ONCE, self._pace.steady, int(SECONDS / self._each)), 1)
+
+    def write(self, token: int, goals: np.ndarray, factor: float) -> list[int]:
+        """The tokens that follow `token`, each drawn and added to the cache but for the last.
+
+        Args:
+            token: the newest.
+            goals: for each, a number from 0 to 1 that says which is drawn; at most `at_once`.
+            factor: 1 / temperature; 0 takes the most likely one.
+
+        Returns:
+            One for each of `goals`; fewer where `logits` are not finite.
+        """
+        self._take_over()
+        begun, together = perf_counter(), self._pace.together
+        given = token, self._cache.length, together, goals, factor, self._written
+        count = decoding_kernel.write(*self._given, *given)
+        self._made(min(count + 1, len(goals)), perf_counter() - begun)
+        return self._written[:count].tolist()
+
+    @property
+    def logits(self) -> np.ndarray:
+        """The newest (vocab,)."""
+        return self._logits
+
+    def _take_over(self) -> None:
         if self._cache.newest is not self._newest:  # a prompt was read, by the model itself
             self._newest[...] = self._cache.newest
             self._cache.newest = self._newest
-        begun, together = perf_counter(), self._pace.together
-        decoding_kernel.decode(*self._given, token, self._cache.length, together)
-        self._cache.advance()
-        self._pace.took(perf_counter() - begun)
+
+    def _made(self, tokens: int, seconds: float) -> None:
+        self._cache.advance(tokens)
+        self._each = seconds / tokens
+        self._pace.took(seconds, tokens)
         if self._pace.together and self._room.orders[STATE] == AWAY:
             self._second.call()
-        return self._logits
 
 
 def _weights(plan: Plan) -> Weights:
@@ -158,6 +200,8 @@ def _room(weights: Weights, dials: Dials, context: int) -> Room:
         queries=_empty((mixed,), kind),
         scores=_empty((dials.heads, context), kind),
         powers=_empty((dials.heads, context), np.int32),
+        shares=_empty(weights.logits_bias.shape, kind),
+        share_bits=_empty(weights.logits_bias.shape, np.int32),
         mixed=_empty((mixed,), kind),
         hidden=_empty((hidden,), kind),
         bends=_empty((hidden,), kind),

@@ -25,6 +25,9 @@ AWAY, WAITING, ASKED = 0, 1, 2
 GELU, SQUARED_RELU, SILU = 0, 1, 2
 """How a kernel is told the activation."""
 
+LEAST = 2e-38
+"""A share below it is none: `_exponentiate` gives exp(-87) for all that is less."""
+
 _ROOT, _CUBIC = 0.7978845608028654, 0.044715  # √(2/π), and the other number of GELU
 
 
@@ -77,6 +80,8 @@ class Room(NamedTuple):
     queries: np.ndarray  # (heads · width,)
     scores: np.ndarray  # (heads, context)
     powers: np.ndarray  # (heads, context) int32
+    shares: np.ndarray  # (vocab,): of a distribution to draw from
+    share_bits: np.ndarray  # (vocab,) int32
     mixed: np.ndarray  # (heads · width,)
     hidden: np.ndarray  # (hidden,)
     bends: np.ndarray  # (hidden,)
@@ -87,6 +92,91 @@ class Room(NamedTuple):
 
 @kernel("decoding")
 def decode(
+    weights: Any,
+    dials: Any,
+    room: Any,
+    keys: Any,
+    values: Any,
+    logits: Any,
+    token: int,
+    at: int,
+    together: bool,
+) -> None:
+    """One token more; see `_decode`."""
+    _decode(weights, dials, room, keys, values, logits, token, at, together)
+
+
+@kernel("decoding")
+def write(
+    weights: Any,
+    dials: Any,
+    room: Any,
+    keys: Any,
+    values: Any,
+    logits: Any,
+    token: int,
+    at: int,
+    together: bool,
+    goals: Any,
+    factor: float,
+    written: Any,
+) -> int:
+    """Several tokens, each drawn and fed back in; returns how many.
+
+    One for each of `goals`, numbers from 0 to 1, which say which token is drawn; fewer where logits
+    are not finite, which then are those of the one that is missing. `factor` is 1 / temperature, or
+    0: always the most likely one.
+    """
+    for n in range(len(goals)):
+        _decode(weights, dials, room, keys, values, logits, token, at + n, together)
+        token = _drawn(logits, room.shares, room.share_bits, goals[n], factor)
+        if token < 0:
+            return n
+        written[n] = token
+    return len(goals)
+
+
+@piece
+def _drawn(logits: Any, shares: Any, bits: Any, goal: float, factor: float) -> int:
+    """As `generation.sampling.draw`; -1 if anything is not finite that must be."""
+    best = 0
+    for i in range(len(logits)):
+        if logits[i] != logits[i]:
+            return -1
+        if logits[i] > logits[best]:
+            best = i
+    highest = logits[best]
+    if not np.isfinite(highest):
+        return -1
+    if factor == 0:
+        return best
+    scale = logits.dtype.type(factor)
+    for i in range(len(logits)):
+        shares[i] = (logits[i] - highest) * scale
+    _exponentiate(shares, bits)
+    for i in range(len(shares)):
+        if shares[i] < LEAST:
+            shares[i] = 0
+    return _reached(shares, goal)
+
+
+@piece_in_order
+def _reached(shares: Any, goal: float) -> int:
+    """The first place at which the shares so far come to more than `goal` of all."""
+    total, before, last = 0.0, 0.0, 0
+    for i in range(len(shares)):
+        total += shares[i]
+    for i in range(len(shares)):
+        before += shares[i]
+        if before > goal * total:
+            return i
+        if shares[i] > 0:
+            last = i
+    return last
+
+
+@piece
+def _decode(
     weights: Any,
     dials: Any,
     room: Any,

@@ -33,16 +33,21 @@ class Pace:
         self._taken: list[float] = []
         self._break = FIRST_BREAK
 
-    def took(self, seconds: float) -> None:
-        """Hears how long a piece of work has taken."""
-        self._left -= 1
+    @property
+    def steady(self) -> int:
+        """Pieces of work that are done the same way, whatever they take; 1 while trying."""
+        return 1 if self._trying else self._left
+
+    def took(self, seconds: float, pieces: int = 1) -> None:
+        """Hears how long so many pieces of work have taken, at most `steady`."""
+        self._left -= pieces
         if self._trying or self.together:
-            self._taken.append(seconds)
+            self._taken += [seconds / pieces] * pieces
         if self.together and sum(self._taken) > PATIENCE * TOGETHER * self._alone:
             self._go_alone()
         elif self._left == 0:
             self._go_on()
-        elif len(self._taken) == TOGETHER:
+        elif len(self._taken) >= TOGETHER:
             self._taken = []
 
     def _go_on(self) -> None:
