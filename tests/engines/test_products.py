@@ -11,7 +11,7 @@ from clearformer.engines.threads import limit, one_blas_thread
 SHAPES = [
     (384, 128, 512), (384, 512, 128), (385, 128, 512), (100, 128, 128), (391, 512, 128),
     (64, 64, 32), (1, 128, 512), (7, 3, 5), (384, 128, 65), (256, 900, 64), (128, 2000, 512),
-    (3000, 500, 700), (0, 4, 4), (4, 0, 4),
+    (3000, 500, 700), (0, 4, 4), (4, 0, 4), (1100, 384, 768), (1027, 700, 128), (1024, 2500, 64),
 ]  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def test_a_result_among_others_leaves_these_alone(pays, rng):
 def test_no_piece_is_too_large(rows):
     for inner, columns in ((128, 512), (512, 128), (64, 64), (900, 32), (384, 384)):
         for a_turned, b_turned in ((False, False), (True, False), (False, True), (True, True)):
-            height, width = products._piece(rows, inner, columns, a_turned, b_turned)
+            height, width, _ = products._piece(5 * rows, inner, columns, a_turned, b_turned)
             assert height * width * inner <= SMALL
             assert not height or columns % width == 0
 

@@ -28,6 +28,10 @@ DEEP = 128
 NARROW = 64
 """Columns, of which a piece takes all where A lies on its side."""
 
+STRIPE, MANY = 64, 1024
+"""Columns of a copied stripe of a large B, or of one that lies on its side; rows from which the
+copy pays."""
+
 SOME_ROWS = 32
 """Of A, that make up for a copy of Bᵀ in a small product, for which OpenBLAS is slow otherwise."""
 
@@ -42,35 +46,44 @@ def matrix_product(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) 
         return np.matmul(
             a, np.ascontiguousarray(b) if b_turned and rows >= SOME_ROWS else b, out=out
         )
-    height, width = _piece(rows, inner, columns, a_turned, b_turned)
+    height, width, copied = _piece(rows, inner, columns, a_turned, b_turned)
     if not height or lead != others:
         return np.matmul(a, b, out=out)
     if out is None:
         out = np.empty((*lead, rows, columns), a.dtype)
     cut = rows - rows % height
-    left = a[..., :cut, :].reshape(*lead, -1, 1, height, inner)
+    left = a[..., None, :cut, :].reshape(*lead, 1, -1, height, inner)
     stripes = b.reshape(*lead, inner, -1, width).swapaxes(-3, -2)
     pieces = out[..., :cut, :].reshape(*lead, -1, height, columns // width, width)
-    np.matmul(left, stripes[..., None, :, :, :], out=pieces.swapaxes(-3, -2))
+    pieces = pieces.swapaxes(-3, -2).swapaxes(-4, -3)  # all rows with one stripe, then the next
+    stripes = np.ascontiguousarray(stripes) if copied else stripes
+    np.matmul(left, stripes[..., None, :, :], out=pieces)
     if cut < rows:
         np.matmul(a[..., cut:, :], b, out=out[..., cut:, :])
     return out
 
 
 @lru_cache(maxsize=512)
-def _piece(rows: int, inner: int, columns: int, a_turned: bool, b_turned: bool) -> tuple[int, int]:
+def _piece(
+    rows: int, inner: int, columns: int, a_turned: bool, b_turned: bool
+) -> tuple[int, int, bool]:
     """Rows and columns of a piece; none where the product is better made as it is.
+
+    Whether B is copied stripe by stripe first, too, which pays where there are many rows.
 
     Measured one by one. Where A lies on its side, narrow pieces are the quickest; where B does,
     OpenBLAS takes results of up to 1,200 numbers.
     """
+    large = not a_turned and (b_turned or inner * columns * LEAST_ROWS > SMALL)
+    if large and rows >= MANY and columns % STRIPE == 0:
+        return _rows_of(rows, inner * STRIPE), STRIPE, True
     if b_turned:
         choices = [] if a_turned or inner < DEEP else [(16, 64), (32, 32), (64, 16)]
     elif a_turned:
         narrow = [(32, columns), (16, columns), (8, columns)] if columns <= NARROW else []
         choices = [*narrow, (64, 16), (32, 16)]
     else:
-        return _rows_of(rows, inner * columns), columns
+        return _rows_of(rows, inner * columns), columns, False
     fit = [
         (height, width)
         for height, width in choices
@@ -78,7 +91,7 @@ def _piece(rows: int, inner: int, columns: int, a_turned: bool, b_turned: bool) 
         and columns % width == 0
         and height * width * inner <= SMALL
     ]
-    return fit[0] if fit else (0, 0)
+    return (*fit[0], False) if fit else (0, 0, False)
 
 
 def _rows_of(rows: int, each: int) -> int:
