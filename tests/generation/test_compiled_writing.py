@@ -25,9 +25,9 @@ def asked(monkeypatch):
     """How many tokens the kernel was asked for, each time."""
     seen, plain = [], decoding.CompiledDecoder.write
 
-    def write(self, token, goals, factor):
+    def write(self, token, goals, *rest):
         seen.append(len(goals))
-        return plain(self, token, goals, factor)
+        return plain(self, token, goals, *rest)
 
     monkeypatch.setattr(decoding.CompiledDecoder, "write", write)
     return seen
@@ -74,12 +74,20 @@ def test_no_more_are_drawn_than_are_wanted(asked, monkeypatch):
         assert len(found[0]) == tokens
 
 
-@pytest.mark.parametrize(
-    ("sampling", "never"), [(Sampling(top_k=3), ()), (Sampling(top_p=0.5), ()), (Sampling(), (5,))]
-)
-def test_what_may_not_all_be_drawn_is_drawn_by_numpy(sampling, never, asked):
-    written(decoder(), sampling, never=never)
+@pytest.mark.parametrize("sampling", [Sampling(top_k=3), Sampling(top_p=0.5)])
+def test_what_leaves_tokens_out_is_drawn_by_numpy(sampling, asked):
+    written(decoder(), sampling)
     assert asked == []
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_what_is_never_written_is_not(temperature, asked, monkeypatch):
+    model, sampling = decoder(), Sampling(temperature)
+    likely = sorted(set(written(model, sampling)[0]))[:5]
+    found = written(model, sampling, never=likely)
+    assert found == one_by_one(monkeypatch, model, sampling, never=likely)
+    assert not set(found[0]) & set(likely)
+    assert max(asked) > 1
 
 
 def test_logits_that_are_not_finite_are_refused_as_ever(monkeypatch):

@@ -52,7 +52,8 @@ def generate(
     are not written. A `context` of None is without a limit.
     """
     scores = _scores(model, context, cached, tokens)
-    return _drawn(scores, list(prompt), tokens, sampling, rng, list(never))
+    unwanted = np.array(list(never), np.int64)
+    return _drawn(scores, list(prompt), tokens, sampling, rng, unwanted)
 
 
 def _drawn(
@@ -61,14 +62,14 @@ def _drawn(
     tokens: int,
     sampling: Sampling,
     rng: np.random.Generator,
-    never: list[int],
+    never: np.ndarray,
 ) -> Iterator[int]:
     left = tokens
-    while left:
-        new = [] if never else scores.written(ids, left, sampling, rng)
+    while left > 0:
+        new = scores.written(ids, left, sampling, rng, never)
         if not new:
             logits = scores.after(ids)
-            if never:
+            if len(never):
                 logits[never] = -np.inf
             new = [draw(logits, sampling, rng)]
         left -= len(new)
@@ -84,7 +85,12 @@ class _Scores(ABC):
         """Those of what follows `ids`; the caller may change them."""
 
     def written(
-        self, ids: list[int], most: int, sampling: Sampling, rng: np.random.Generator
+        self,
+        ids: list[int],
+        most: int,
+        sampling: Sampling,
+        rng: np.random.Generator,
+        never: np.ndarray,
     ) -> list[int]:
         """Some of the tokens that follow, at most so many, as `draw` would draw them; or none."""
         return []
@@ -152,9 +158,14 @@ class _Cached(_Scores):
         return array_of(self._model(np.array([new]), cache=self._cache)[0, -1])
 
     def written(
-        self, ids: list[int], most: int, sampling: Sampling, rng: np.random.Generator
+        self,
+        ids: list[int],
+        most: int,
+        sampling: Sampling,
+        rng: np.random.Generator,
+        never: np.ndarray,
     ) -> list[int]:
-        """By a compiled kernel, which draws by itself where all tokens may be drawn."""
+        """By a compiled kernel, which draws by itself where nothing but `never` is left out."""
         writer, held = self._writer, self._cache.length
         if writer is None or not sampling.is_plain:
             return []
@@ -162,7 +173,7 @@ class _Cached(_Scores):
             return []
         count = min(writer.at_once, most, self._context - held)
         goals = np.zeros(count) if sampling.temperature == 0 else rng.random(count)
-        new = writer.write(ids[-1], goals, sampling.factor)
+        new = writer.write(ids[-1], goals, sampling.factor, never)
         if len(new) < count:  # logits that are not finite, which is refused here
             new.append(draw(writer.logits, sampling, rng))
         return new

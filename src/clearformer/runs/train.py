@@ -64,7 +64,8 @@ def train(
         out: the run folder; `runs/NAME` unless given.
         resume: go on with the run in `out`; its text and dials are read from there.
         model: the kind of model: decoder unless given; see `models.kinds`.
-        size: tiny, small, medium or large; each part can be set by itself, too.
+        size: tiny, small (unless given), medium or large; each part can be set by itself, too. A
+            decoder that has half a minute or less is shallow, unless its size is named.
         tokenizer: characters (unless given), words or bytepair.
         vocab: at most so many tokens.
         encoding: of the files.

@@ -62,7 +62,7 @@ class CompiledDecoder:
         make_ready(decoding_kernel.decode, *self._given, 0, 0, False)
         make_ready(decoding_kernel.share, *self._given, PATIENCE)
         self._written = np.empty(AT_ONCE, np.int64)
-        nothing = np.empty(0), 0.0, self._written
+        nothing = np.empty(0), 0.0, np.empty(0, np.int64), self._written
         make_ready(decoding_kernel.write, *self._given, 0, 0, False, *nothing)
         self._pace, self._each = Pace(), SECONDS
         self._second = SecondThread(decoding_kernel.share, *self._given, PATIENCE)
@@ -80,20 +80,21 @@ class CompiledDecoder:
         """Tokens that `write` makes well in one go: few while a second thread is tried."""
         return max(min(AT_ONCE, self._pace.steady, int(SECONDS / self._each)), 1)
 
-    def write(self, token: int, goals: np.ndarray, factor: float) -> list[int]:
+    def write(self, token: int, goals: np.ndarray, factor: float, never: np.ndarray) -> list[int]:
         """The tokens that follow `token`, each drawn and added to the cache but for the last.
 
         Args:
             token: the newest.
             goals: for each, a number from 0 to 1 that says which is drawn; at most `at_once`.
             factor: 1 / temperature; 0 takes the most likely one.
+            never: ids (int64) that are not written.
 
         Returns:
             One for each of `goals`; fewer where `logits` are not finite.
         """
         self._take_over()
         begun, together = perf_counter(), self._pace.together
-        given = token, self._cache.length, together, goals, factor, self._written
+        given = token, self._cache.length, together, goals, factor, never, self._written
         count = decoding_kernel.write(*self._given, *given)
         self._made(min(count + 1, len(goals)), perf_counter() - begun)
         return self._written[:count].tolist()

@@ -119,16 +119,19 @@ def write(
     together: bool,
     goals: Any,
     factor: float,
+    never: Any,
     written: Any,
 ) -> int:
     """Several tokens, each drawn and fed back in; returns how many.
 
     One for each of `goals`, numbers from 0 to 1, which say which token is drawn; fewer where logits
     are not finite, which then are those of the one that is missing. `factor` is 1 / temperature, or
-    0: always the most likely one.
+    0: always the most likely one. Tokens in `never` are not written.
     """
     for n in range(len(goals)):
         _decode(weights, dials, room, keys, values, logits, token, at + n, together)
+        for i in never:
+            logits[i] = -np.inf
         token = _drawn(logits, room.shares, room.share_bits, goals[n], factor)
         if token < 0:
             return n
