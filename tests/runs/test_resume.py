@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 import shutil
 
@@ -9,7 +10,7 @@ import pytest
 
 import clearformer as cf
 from clearformer.errors import ConfigurationError, Interrupted, RunError
-from clearformer.training import checkpoint, memory
+from clearformer.training import checkpoint, evaluation_time, memory
 from clearformer.training.options import OPTIMIZERS
 from engines.runners import needs_torch
 from runs.test_engines import HOW
@@ -215,6 +216,25 @@ def test_a_length_that_is_none_is_refused(stopped, steps):
 
 def test_steps_and_minutes_together_are_refused(stopped):
     assert "not both" in refused(ConfigurationError, resume, stopped, steps=9, minutes=1.0)
+
+
+def test_less_time_than_was_trained_is_refused_and_not_remembered(tmp_path, text_file):
+    run = cf.train(text_file, out=tmp_path / "run", **{**DIALS, "steps": None, "minutes": 0.3 / 60})
+    before = (run.path / "run.json").read_bytes()
+    with pytest.raises(ConfigurationError, match=r"has trained for 0\.\d+ minutes already; got"):
+        resume(run.path, minutes=0.1 / 60)
+    assert (run.path / "run.json").read_bytes() == before
+    assert resume(run.path, minutes=0.3 / 60).step == run.step
+    assert resume(run.path).step == run.step
+
+
+def test_a_finished_run_that_is_made_longer_is_evaluated_on_the_way(run, monkeypatch):
+    monkeypatch.setattr(evaluation_time, "LARGEST_SHARE", math.inf)
+    longer = resume(run.path, steps=60)
+    log = [json.loads(line) for line in (run.path / "log.jsonl").read_text("utf-8").splitlines()]
+    steps = [line["step"] for line in log if "validation_loss" in line]
+    assert [step for step in steps if step > 12] == [24, 36, 48, 60]
+    assert longer.step == 60
 
 
 def test_fewer_steps_than_made_are_refused_and_not_remembered(run):

@@ -149,8 +149,10 @@ def test_a_run_of_seconds_is_shallow_and_says_so(tmp_path):
     told = Told()
     run = cf.train(TEXT, out=tmp_path / "run", minutes=0.001, batch=2, reporter=told)
     assert (run.configuration.layers, run.configuration.heads) == (2, 2)
-    expected = "time is short, so the model has layers=2, heads=2; size small has layers=4, heads=4"
-    assert told.notes[0] == expected
+    expected = (
+        "time is short, so the model has layers=2, heads=2; for layers=4, heads=4 name the size"
+    )
+    assert told.notes[0] == f"{expected}: small"
     assert told.notes[0] in run.summary["notes"]
 
 

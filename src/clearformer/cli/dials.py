@@ -44,8 +44,12 @@ def dials(
     *,
     choices: Mapping[str, tuple[str, ...]] | None = None,
     leave_out: tuple[str, ...] = (),
+    varying: tuple[str, ...] = (),
 ) -> Callable[[Any], Any]:
-    """Adds a flag for each field of a dataclass; what is not given arrives as None."""
+    """Adds a flag for each field of a dataclass; what is not given arrives as None.
+
+    The fields `varying` have no one default to be told: their help says what it is.
+    """
     helps = _docstrings(configuration)
     types_ = get_type_hints(configuration)
 
@@ -59,7 +63,7 @@ def dials(
                 kind = click.Choice(choices[field.name])
             names = f"{flag}/--no-{flag[2:]}" if kind is bool else flag
             help_text = helps.get(field.name, "")
-            if field.default not in (None, MISSING, False):
+            if field.default not in (None, MISSING, False) and field.name not in varying:
                 help_text += f"  [default: {field.default}]"
             command = click.option(
                 names, field.name, cls=Section, section=section, type=kind, default=None,

@@ -48,7 +48,7 @@ from clearformer.training.options import OPTIMIZERS, TrainingOptions
     help="All sizes at once; each can be set by itself, too.  [default: small]",
 )  # fmt: skip
 @dials_of_kinds
-@dials(TrainingOptions, "Training", choices={"optimizer": OPTIMIZERS})
+@dials(TrainingOptions, "Training", choices={"optimizer": OPTIMIZERS}, varying=("optimizer",))
 @click.option(
     "--engine", type=click.Choice(ENGINES), cls=Section, section="The machine",
     help="What does the arithmetic; torch needs PyTorch.  [default: numpy, or as before]",

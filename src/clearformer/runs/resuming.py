@@ -75,7 +75,7 @@ def resume(
         def made_ready() -> None:
             for name in folder.remove_stale():
                 reporter.note(f"{name}, left half-written, was removed")
-            _refuse_shorter(folder, longer)
+            _refuse_shorter(folder, longer, options.minutes)
             if {**document, **changed} != document:  # so that the next resume goes on alike
                 folder.write_configuration({**document, **changed})
 
@@ -97,8 +97,18 @@ def refuse_changes(given: Mapping[str, Any]) -> None:
             )
 
 
-def _refuse_shorter(folder: RunFolder, options: TrainingOptions) -> None:
-    done = max((step for step, _ in saves.finished(folder.checkpoints)), default=0)
+def _refuse_shorter(folder: RunFolder, options: TrainingOptions, before: float | None) -> None:
+    """`before` is the length so far, in minutes: a run that has come to its end may be resumed."""
+    finished = saves.finished(folder.checkpoints)
+    done = max((step for step, _ in finished), default=0)
+    if finished and options.minutes is not None and options.minutes != before:
+        state = latest_state(folder.checkpoints).state
+        trained = (state["seconds"] + state["other_seconds"]) / 60  # type: ignore[operator]
+        if options.minutes < trained:
+            raise ConfigurationError(
+                f"{folder.path} has trained for {trained:.3g} minutes already; got "
+                f"minutes={options.minutes:g}; give more than {trained:.3g}"
+            )
     if options.steps is not None and options.steps < done:
         raise ConfigurationError(
             f"{folder.path} has made {done:,} steps already; got steps={options.steps}; "

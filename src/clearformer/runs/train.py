@@ -124,7 +124,7 @@ def _told_of(kind: Kind, brief: Mapping[str, Any]) -> tuple[str, ...]:
         ", ".join(f"{name}={sizes[name]}" for name in brief)
         for sizes in (brief, kind.sizes["small"])
     )
-    return (f"time is short, so the model has {here}; size small has {usual}",)
+    return (f"time is short, so the model has {here}; for {usual} name the size: small",)
 
 
 def _to_go_on(out: str | Path | None, given: Mapping[str, Any]) -> RunFolder:

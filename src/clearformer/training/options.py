@@ -34,13 +34,15 @@ class TrainingOptions:
     steps: int | None = None
     """Updates of the weights. Unless given: as minutes say, or 2,000."""
     minutes: float | None = None
-    """Wall-clock minutes to train for, instead of a number of steps."""
+    """Wall-clock minutes to train for, instead of a number of steps. With at most 0.5 a decoder
+    whose size nobody names has 2 layers and 2 heads."""
     batch: int = 12
     """Sequences in each step."""
     accumulation: int = 1
     """Parts in which a batch is computed, one after the other, to save memory."""
     optimizer: str = "adamw"
-    """How weights move: adamw; or muon, for the matrices of the blocks, and adamw for the rest."""
+    """How weights move: adamw; or muon, for the matrices of the blocks, and adamw for the rest.
+    Unless given: muon for a decoder of the recipe modern, else adamw."""
     learning_rate: float = AS_USUAL
     """The largest learning rate, reached after warm-up. Unless given: 0.003; with muon 0.02."""
     warm_up: float = AS_USUAL

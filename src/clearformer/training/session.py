@@ -102,7 +102,9 @@ class Session:
                 f"{checkpoint.path} does not hold the parameters that run.json describes; "
                 "one of the two was changed"
             ) from None
-        self._evaluations = restore_state(self.loop, self.objective, checkpoint)
+        made = restore_state(self.loop, self.objective, checkpoint)
+        due = self.loop.progress * self.options.evaluations  # fewer where the run is longer now
+        self._evaluations = min(made, int(due + 1e-6))
         self._saved_step = self.loop.step
         self.folder.truncate_log(self.loop.step)
         self.folder.truncate_samples(self.loop.step)
