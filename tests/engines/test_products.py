@@ -72,6 +72,50 @@ def test_a_result_among_others_leaves_these_alone(pays, rng):
     assert not room[:, 356:].any()
 
 
+MISTAKES = [
+    ((256, 128), (256, 512), None, (False, False)), ((384, 128), (64, 512), None, (False, False)),
+    ((256, 128), (64, 128), None, (False, True)), ((256, 512), (512, 64), (257, 64), (False, True)),
+    ((384, 128), (128, 512), (384, 513), (False, False)),
+    ((2, 256, 128), (3, 128, 512), None, (False, False)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("left", "right", "room", "turned"), MISTAKES)
+def test_a_wrong_shape_is_refused_in_the_same_words(pays, left, right, room, turned):
+    a, b = (
+        np.ones(shape[::-1], np.float32).T if side else np.ones(shape, np.float32)
+        for shape, side in zip((left, right), turned, strict=True)
+    )
+    out = None if room is None else np.zeros(room, np.float32)
+    raised = []
+    for product in (np.matmul, matrix_product):
+        with pytest.raises(ValueError, match=r"matmul|broadcast") as refused:
+            product(a, b, out=out)
+        raised.append(str(refused.value))
+    assert raised[0] == raised[1]
+
+
+def test_a_row_of_numbers_is_multiplied_as_matmul_does(pays, rng):
+    a, row = drawn(rng, 384, 128, False), np.ones(128, np.float32)
+    np.testing.assert_array_equal(matrix_product(a, row), a @ row)
+
+
+@pytest.mark.parametrize("lead", [(0,), (2, 0)])
+def test_no_products_at_all_are_an_empty_result(pays, lead):
+    a, b = np.empty((*lead, 384, 128), np.float32), np.empty((*lead, 128, 512), np.float32)
+    assert matrix_product(a, b).shape == (*lead, 384, 512)
+
+
+@pytest.mark.parametrize("rows", [100, 256, 1100])
+def test_a_result_may_take_the_place_of_what_is_multiplied(pays, rng, rows):
+    for side, part in ((0, slice(None, None, -1)), (1, slice(None, rows))):
+        given = drawn(rng, rows, 256, False), drawn(rng, 256, 256, False)
+        a, b = given[0].copy(), given[1].copy()
+        room = given[side][part]
+        if len(room) == rows:
+            assert_product(matrix_product(*given, out=room), a, b)
+
+
 @pytest.mark.parametrize("rows", range(1, 400, 7))
 def test_no_piece_is_too_large(rows):
     for inner, columns in ((128, 512), (512, 128), (64, 64), (900, 32), (384, 384)):

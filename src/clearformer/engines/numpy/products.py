@@ -40,17 +40,25 @@ def matrix_product(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) 
     """A B for (…, rows, inner) and (…, inner, columns), as `matmul`; either may lie on its side."""
     if not limit.small_products or a.dtype != np.float32 or b.dtype != np.float32:
         return np.matmul(a, b, out=out)
-    (*lead, rows, inner), (*others, _, columns) = a.shape, b.shape
+    if a.ndim < 2 or b.ndim < 2:  # here and below, matmul says what is wrong
+        return np.matmul(a, b, out=out)
+    (*lead, rows, inner), (*others, depth, columns) = a.shape, b.shape
     a_turned, b_turned = a.strides[-1] != a.itemsize, b.strides[-1] != b.itemsize
     if rows * inner * columns <= SMALL:
         return np.matmul(
             a, np.ascontiguousarray(b) if b_turned and rows >= SOME_ROWS else b, out=out
         )
     height, width, copied = _piece(rows, inner, columns, a_turned, b_turned)
-    if not height or lead != others:
+    if not height or lead != others or 0 in lead or inner != depth:
         return np.matmul(a, b, out=out)
     if out is None:
         out = np.empty((*lead, rows, columns), a.dtype)
+    elif (
+        out.shape != (*lead, rows, columns)
+        or np.may_share_memory(out, a)
+        or np.may_share_memory(out, b)
+    ):
+        return np.matmul(a, b, out=out)
     cut = rows - rows % height
     left = a[..., None, :cut, :].reshape(*lead, 1, -1, height, inner)
     stripes = b.reshape(*lead, inner, -1, width).swapaxes(-3, -2)
