@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from clearformer import ops
+from clearformer.engines.numpy.norms import rms_norm
 from clearformer.engines.tape import Tape
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration
@@ -83,6 +84,25 @@ def test_what_lies_otherwise_takes_the_plain_way(rng, counted):
     side_by_side = np.ascontiguousarray(heads(rng))
     assert_both_ways_agree(lambda x: ops.rotate_unit(x, TURN), [side_by_side], heads(rng))
     assert counted == []
+
+
+def test_a_gain_of_one_number_is_repeated(rng):
+    x, received = (rng.normal(size=(3, 8)).astype(np.float32) for _ in range(2))
+    assert_both_ways_agree(rms_norm, [x, np.full(1, 2, np.float32)], received)
+
+
+@pytest.mark.parametrize("size", [4, 9, 0])
+def test_a_gain_of_another_size_is_refused(size, rng):
+    x, gain = rng.normal(size=(3, 8)).astype(np.float32), np.ones(size, np.float32)
+    for compiled in (False, True):
+        with pytest.raises(ValueError, match="broadcast"):
+            found(compiled, rms_norm, [x, gain], x)
+
+
+def test_an_odd_width_is_not_turned(rng):
+    for compiled in (False, True):
+        with pytest.raises(ValueError, match="divisor"):
+            found(compiled, lambda x: ops.rotate_unit(x, TURN[:, :3]), [heads(rng, width=7)], 1)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

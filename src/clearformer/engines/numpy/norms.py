@@ -16,7 +16,7 @@ def rms_norm(x: Any, gain: Any = None, epsilon: float = 1e-6) -> Any:
     if gain is not None and compiled_of((x,)):
         from clearformer.engines.numpy.compiled import rows
 
-        if rows.takes(x, gain):
+        if rows.norms_rows(x, gain):
             return rows.rms_norm(x, gain, epsilon)
     data = value_of(x)
     size = data.shape[-1]

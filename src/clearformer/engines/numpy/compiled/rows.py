@@ -22,6 +22,12 @@ def is_in_one_piece(x: np.ndarray) -> bool:
     return x.dtype == np.float32 and x.flags.c_contiguous
 
 
+def norms_rows(x: Any, gain: Any) -> bool:
+    """Whether `rms_norm` can be: kernels look at no index, so the gain has one number for each."""
+    shape = value_of(x).shape[-1:]
+    return takes(x, gain) and shape == value_of(gain).shape and shape != (0,)
+
+
 def rms_norm(x: Any, gain: Any, epsilon: float) -> Any:
     """See `engines.numpy.norms.rms_norm`."""
     data, scale = value_of(x), value_of(gain)
@@ -57,7 +63,7 @@ def turns_heads(x: Any, turn: np.ndarray) -> bool:
     """Whether `rotate_unit` can be: heads that lie inside positions, each position with a turn."""
     data = value_of(x)
     heads = compiled_of((x,)) and data.ndim == 4 and is_in_one_piece(data.swapaxes(1, 2))
-    return heads and turn.shape == (data.shape[2], data.shape[3] // 2)
+    return heads and (*turn.shape[:-1], 2 * turn.shape[-1]) == data.shape[2:]
 
 
 def rotate_unit(x: Any, turn: np.ndarray, epsilon: float) -> Any:
