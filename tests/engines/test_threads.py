@@ -1,5 +1,7 @@
 """Laws of the number of BLAS threads: one inside, as many as before when the last has left."""
 
+import os
+import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -157,3 +159,69 @@ def test_a_mistake_in_a_job_is_raised_and_ends_the_work(in_the_caller):
     ):
         share_out(begin, range(1000))
     assert number() == before
+
+
+ENDS = """
+import atexit, os, threading, time
+from unittest.mock import patch
+
+from clearformer.engines import threads
+
+def jobs():
+    done = []
+    with patch("clearformer.engines.threads.processors", lambda: 2):
+        threads.share_out(lambda: done.append, range(30))
+    print(*sorted(done))
+
+def late():
+    while threading.main_thread().is_alive():
+        time.sleep(0.01)
+    jobs()
+
+jobs()
+atexit.register(jobs)
+threading.Thread(target=late).start()
+"""
+
+
+def test_work_is_shared_out_until_the_interpreter_has_ended():
+    asked = {"capture_output": True, "text": True, "timeout": 120}
+    ended = subprocess.run([sys.executable, "-c", ENDS], check=True, **asked)
+    assert ended.stdout == 3 * f"{' '.join(map(str, range(30)))}\n"
+    assert ended.stderr == ""
+
+
+FORKS = """
+import os
+from threading import Event, Thread
+
+from clearformer.engines import threads
+
+inside, leave = Event(), Event()
+
+def other():
+    with threads.one_blas_thread():
+        inside.set()
+        leave.wait()
+
+before = threads._threads_of(threads._loaded_blas())
+thread = Thread(target=other)
+thread.start()
+inside.wait()
+child = os.fork()
+if not child:
+    alone = threads._threads_of(threads._loaded_blas()) == before
+    with threads.one_blas_thread():
+        alone = alone and threads._threads_of(threads._loaded_blas()) == 1
+    os._exit(not alone or threads.limit.small_products)
+leave.set()
+thread.join()
+raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks on this system")
+def test_a_child_does_not_keep_the_limit_of_a_thread_that_it_does_not_have():
+    several = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
+    command = [sys.executable, "-W", "ignore", "-c", FORKS]
+    assert subprocess.run(command, env=several, timeout=120, check=False).returncode == 0

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
-from threading import Lock, local
+from threading import Lock, local, main_thread
 from typing import Any
 
 import numpy as np
@@ -106,9 +106,19 @@ class _Limit:
             if self._of_torch:  # a thread that is still inside goes on with what it had there
                 _torch().set_num_threads(number if within and number else self._of_torch)
             if not self._wanted_by:
-                self.small_products = False
-                self._before.restore_original_limits()
-                self._of_torch = None
+                self._take_back()
+
+    def forked(self) -> None:
+        """In a child there is no thread but the one that forked: nobody else wants the limit."""
+        self._lock, wanted_by = Lock(), self._wanted_by
+        self._wanted_by = len(self._within())
+        if wanted_by and not self._wanted_by:
+            self._take_back()
+
+    def _take_back(self) -> None:
+        self.small_products = False
+        self._before.restore_original_limits()
+        self._of_torch = None
 
     def _within(self) -> list[int | None]:
         """For each time that this thread is inside: PyTorch's number as it came."""
@@ -167,9 +177,9 @@ def threads_allowed() -> int:
     """How many threads this one may share its work with, itself counted.
 
     As many as products of matrices have where nobody has set a limit; none but itself where it is
-    one of several already.
+    one of several already, or where the interpreter ends and starts none any more.
     """
-    if getattr(_here, "one_of_several", False):
+    if getattr(_here, "one_of_several", False) or not main_thread().is_alive():
         return 1
     return min(limit.threads_without(), processors(), MOST_WORKERS)
 
@@ -252,6 +262,7 @@ def _kept_pool() -> ThreadPoolExecutor:
 
 if hasattr(os, "register_at_fork"):  # a child has none of these threads
     os.register_at_fork(after_in_child=_kept_pool.cache_clear)
+    os.register_at_fork(after_in_child=limit.forked)
 
 
 def spread_of(model: Any) -> Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]:
