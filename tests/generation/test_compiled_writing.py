@@ -9,7 +9,7 @@ pytest.importorskip("numba", reason="the extra `fast` is not installed")
 
 from clearformer.engines.numpy.compiled import decoding, decoding_kernel
 from clearformer.engines.numpy.compiled.choice import SWITCH
-from clearformer.errors import NotFiniteError
+from clearformer.errors import NotFiniteError, ShapeError
 from clearformer.generation.generate import generate
 from clearformer.generation.sampling import Sampling, draw, probabilities
 from models.decoders import VARIANTS, random_decoder
@@ -97,6 +97,13 @@ def test_logits_that_are_not_finite_are_refused_as_ever(monkeypatch):
     )
     with pytest.raises(NotFiniteError, match="the largest of the logits must be a finite number"):
         written(broken, Sampling(1.0))
+
+
+@pytest.mark.parametrize("token", [-1, 300, 10**6])
+def test_a_token_that_is_none_is_refused(token):
+    """Where nothing looks, a kernel would read beside the table."""
+    with pytest.raises(ShapeError, match="0 … 299; got"):
+        written(decoder(), Sampling(1.0), prompt=(token,))
 
 
 @pytest.mark.parametrize("place", [0, 3, 7])

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from clearformer.engines.bounds import check_ids
 from clearformer.engines.numpy.compiled import decoding_kernel
 from clearformer.engines.numpy.compiled.decoding_kernel import (
     AWAY,
@@ -69,7 +70,7 @@ class CompiledDecoder:
 
     def __call__(self, token: int) -> np.ndarray:
         """The logits (vocab,) of what follows `token`, which is added to the cache."""
-        self._take_over()
+        self._take_over(token)
         begun, together = perf_counter(), self._pace.together
         decoding_kernel.decode(*self._given, token, self._cache.length, together)
         self._made(1, perf_counter() - begun)
@@ -92,7 +93,7 @@ class CompiledDecoder:
         Returns:
             One for each of `goals`; fewer where `logits` are not finite.
         """
-        self._take_over()
+        self._take_over(token)
         begun, together = perf_counter(), self._pace.together
         given = token, self._cache.length, together, goals, factor, never, self._written
         count = decoding_kernel.write(*self._given, *given)
@@ -104,7 +105,9 @@ class CompiledDecoder:
         """The newest (vocab,)."""
         return self._logits
 
-    def _take_over(self) -> None:
+    def _take_over(self, token: int) -> None:
+        if not 0 <= token < len(self._logits):  # a kernel would read beside the table
+            check_ids(np.array([token]), len(self._logits))
         if self._cache.newest is not self._newest:  # a prompt was read, by the model itself
             self._newest[...] = self._cache.newest
             self._cache.newest = self._newest
