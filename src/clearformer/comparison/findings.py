@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 from clearformer.comparison.document import BY_CLOCK, MEASURES, Comparison, Result
 from clearformer.comparison.report.english import ENGLISH
-from clearformer.comparison.statistics import apart, mean_of
+from clearformer.comparison.standing import Standing
+from clearformer.comparison.statistics import mean_of
 
 
 def summary_of(
@@ -62,6 +64,11 @@ class _Finding:
     words: Mapping[str, str]
     labels: Mapping[str, str]
 
+    @cached_property
+    def standing(self) -> Standing:
+        """Of the best to the others."""
+        return Standing(self.comparison)
+
     def on_the_best(self) -> str:
         ranked, measure = self.comparison.ranked, self.comparison.measure
         named = self.words.get(f"finding_{measure}", self.words[measure])
@@ -69,9 +76,9 @@ class _Finding:
         if len(ranked) == 1:
             return self._say("alone", **given)
         said = self._say("highest" if MEASURES[measure] else "lowest", **given)
-        if self._unknown():
+        if self.standing.unknown:
             return self._say("once", said=said)
-        alike = [name for name in ranked[1:] if not self._apart(ranked[0], name)]
+        alike = self.standing.alike
         if alike:
             key = "level_one" if len(alike) == 1 else "level_many"
             return self._say(key, said=said, names=self._listed(alike))
@@ -80,11 +87,11 @@ class _Finding:
     def on_the_rest(self) -> str:
         """The order of those behind the best, and counting among them."""
         ranked = self.comparison.ranked
-        if len(ranked) < 3 or self._unknown():
+        if len(ranked) < 3 or self.standing.unknown:
             return ""
         chain = self._label(ranked[1])
         for before, name in pairwise(ranked[1:]):
-            key = "then" if self._apart(before, name) else "or"
+            key = "then" if self.standing.apart(before, name) else "or"
             chain += self._say(key, name=self._label(name))
         return self._say("behind", chain=chain)
 
@@ -105,7 +112,7 @@ class _Finding:
             return self._say("entropy", entropy=entropy, best=best, above=f"{above:+.4f}")
         counting = [model["name"] for model in comparison.models if model["counting"]]
         behind = ranked[ranked.index(counting[0]) + 1 :] if counting else []
-        worse = [name for name in behind if self._apart(counting[0], name)]
+        worse = [name for name in behind if self.standing.apart(counting[0], name)]
         return self._say("counting", names=self._listed(worse)) if worse else ""
 
     def _say(self, key: str, **values: str) -> str:
@@ -117,18 +124,8 @@ class _Finding:
     def _listed(self, names: Sequence[str]) -> str:
         return listed([self._label(name) for name in names], self.words)
 
-    def _unknown(self) -> bool:
-        """Whether any interval is: then none is compared."""
-        return any(self._interval(name)["low"] is None for name in self.comparison.names)
-
-    def _interval(self, name: str) -> Mapping[str, Any]:
-        return self.comparison.summary[name][self.comparison.measure]
-
-    def _apart(self, one: str, other: str) -> bool:
-        return apart(self._interval(one), self._interval(other))
-
     def _shown(self, name: str) -> str:
-        found = self._interval(name)
+        found = self.standing.interval(name)
         if found["low"] is None or found["low"] == found["high"]:
             return f"{found['mean']:.3f}"
         return f"{found['mean']:.3f} ± {(found['high'] - found['low']) / 2:.3f}"

@@ -14,6 +14,7 @@ from clearformer.comparison.report.curves import _line
 from clearformer.comparison.report.english import ENGLISH
 from clearformer.comparison.report.japanese import JAPANESE
 from clearformer.comparison.report.page import DATA, LANGUAGES, report_of
+from clearformer.comparison.report.results import headline
 from clearformer.comparison.report.sizes import sizes_in
 from clearformer.comparison.report.view import View
 from clearformer.comparison.why.fading import TRACES
@@ -176,8 +177,43 @@ def test_a_difference_is_told_only_where_intervals_are_apart():
     near = example()
     for measures in near.summary.values():
         measures["bits_per_character"].update(low=1.0, high=9.0)
-    assert "are level" in Page(report_of(near)).inside("h1")[0]
+    assert "is level with" in Page(report_of(near)).inside("h1")[0]
     assert "luck" in Page(report_of(example(seeds=1))).inside("h1")[0]
+
+
+def set_intervals(comparison, **ends):
+    """The same with these means and ends of intervals on what the models are ranked by."""
+    for name, (mean, low, high) in ends.items():
+        found = comparison.summary[name][comparison.measure]
+        found.update(mean=mean, low=low, high=high)
+    return comparison
+
+
+@pytest.mark.parametrize(
+    ("words", "level", "apart"),
+    [
+        (
+            ENGLISH,
+            "n-gram has the best mean (2.788 bits per character), but is level with Transformer "
+            "(4.200): the intervals overlap.",
+            "n-gram does best: 2.788 bits per character. RNN follows with 3.911.",
+        ),
+        (
+            JAPANESE,
+            "平均が最も良いのは n-gram（2.788 ビット／文字）だが、Transformer（4.200）とは互角："
+            "区間が重なっている。",
+            "最も良いのは n-gram（2.788 ビット／文字）。次は RNN（3.911）。",
+        ),
+    ],
+)
+def test_the_headline_claims_no_more_than_the_finding(words, level, apart):
+    near = {"ngram": (2.788, 2.788, 2.788), "rnn": (3.911, 3.9, 3.92)}
+    wide = set_intervals(example(), **near, decoder=(4.2, 2.1, 6.3))
+    assert "its interval overlaps that of decoder" in findings_of(wide)[0]
+    assert headline(View(wide, words)) == level
+    narrow = set_intervals(example(), **near, decoder=(4.2, 4.1, 4.3))
+    assert "apart from all others" in findings_of(narrow)[0]
+    assert headline(View(narrow, words)) == apart
 
 
 def test_every_picture_says_what_it_shows():

@@ -11,7 +11,9 @@ ENGLISH: Mapping[str, str] = {
     "seed": "seed",
     # the finding
     "best_apart": "{best} does best: {value}. {next} follows with {other}.",
-    "best_level": "{best} ({value}) and {next} ({other}) are level: their intervals overlap.",
+    "best_level": "{best} has the best mean ({value}), but is level with {names}: the intervals "
+    "overlap.",
+    "best_valued": "{name} ({value})",
     "best_once": "{best} does best: {value}, {next} {other}, trained once each, so it may be luck.",
     "value_accuracy": "{value} right answers",
     "best_alone": "{best} reaches {value}.",

@@ -10,7 +10,8 @@ JAPANESE: Mapping[str, str] = {
     "colon": "：",
     "seed": "シード",
     "best_apart": "最も良いのは {best}（{value}）。次は {next}（{other}）。",
-    "best_level": "{best}（{value}）と {next}（{other}）は互角：区間が重なっている。",
+    "best_level": "平均が最も良いのは {best}（{value}）だが、{names}とは互角：区間が重なっている。",
+    "best_valued": "{name}（{value}）",
     "best_once": "最も良いのは {best}（{value}）、次は {next}（{other}）。"
     "学習は各 1 回なので、偶然かもしれない。",
     "value_accuracy": "正答率 {value}",

@@ -1,6 +1,7 @@
 """The first part of the page: who predicts best."""
 
 from clearformer.comparison.document import MEASURES
+from clearformer.comparison.findings import listed
 from clearformer.comparison.report.dots import Border, Dot, dot_chart
 from clearformer.comparison.report.drawing import Axis
 from clearformer.comparison.report.figures import WRITTEN, count, share
@@ -8,34 +9,32 @@ from clearformer.comparison.report.markup import Markup, joined, tag
 from clearformer.comparison.report.scale import number_label
 from clearformer.comparison.report.tables import Cell, name_cell, table
 from clearformer.comparison.report.view import View
-from clearformer.comparison.statistics import apart
+from clearformer.comparison.standing import Standing
 
 
 def headline(view: View) -> str:
     """What came out, in a sentence; a difference only where intervals are apart."""
-    comparison, measure = view.comparison, view.comparison.measure
-
-    def value(name: str) -> str:
-        written = WRITTEN[measure](comparison.mean(name, measure))
-        said = view.words.get(f"value_{measure}", "{value} {measure}")
-        return said.format(value=written, measure=view.measure_name)
-
-    ranked = comparison.ranked
-    best = ranked[0]
+    comparison, standing = view.comparison, Standing(view.comparison)
+    ranked, alike = comparison.ranked, standing.alike
+    given = {"best": view.labels[ranked[0]], "value": _with_measure(view, ranked[0])}
     if len(ranked) == 1:
-        return view.say("best_alone", best=view.labels[best], value=value(best))
+        return view.say("best_alone", **given)
+    if alike and not standing.unknown:
+        level = [view.say("best_valued", name=view.labels[n], value=_mean(view, n)) for n in alike]
+        return view.say("best_level", **given, names=listed(level, view.words))
+    key = "best_once" if standing.unknown else "best_apart"
     second = ranked[1]
-    first, other = (comparison.summary[name][measure] for name in (best, second))
-    key = "best_apart" if apart(first, other) else "best_level"
-    if first["low"] is None or other["low"] is None:
-        key = "best_once"
-    return view.say(
-        key,
-        best=view.labels[best],
-        value=value(best),
-        next=view.labels[second],
-        other=WRITTEN[measure](comparison.mean(second, measure)),
-    )
+    return view.say(key, **given, next=view.labels[second], other=_mean(view, second))
+
+
+def _mean(view: View, name: str) -> str:
+    measure = view.comparison.measure
+    return WRITTEN[measure](view.comparison.mean(name, measure))
+
+
+def _with_measure(view: View, name: str) -> str:
+    said = view.words.get(f"value_{view.comparison.measure}", "{value} {measure}")
+    return said.format(value=_mean(view, name), measure=view.measure_name)
 
 
 def under_the_headline(view: View) -> str:
