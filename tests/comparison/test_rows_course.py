@@ -105,3 +105,17 @@ def test_counting_sees_as_many_tokens_as_the_others_read_and_the_text_once_at_mo
     assert len(course.counted(entrant, 100).ids) == 100
     everything = course.counted(entrant, None).ids
     assert len(everything) == len(course.counted(entrant, 10**9).ids) == int(len(TEXT) * 0.9)
+
+
+@pytest.mark.parametrize("name", ["copy", "recall"])
+def test_a_row_counts_up_to_the_last_position_that_is_asked(name):
+    course, entrant = RowsCourse(task(name)), entrant_of("decoder")
+    _, targets = judged_rows(course.rows, search=False)
+    for length, row in zip(course.lengths(entrant), targets, strict=True):
+        assert row[length - 1] != IGNORED
+        assert (row[length:] == IGNORED).all()
+
+
+def test_a_text_has_no_rows_that_end():
+    course = TextCourse(Corpus(TEXT, ("it",), ()), context=8)
+    assert course.lengths(entrant_of("decoder")) is None

@@ -90,6 +90,12 @@ class Course(Protocol):
     def held_out(self, entrant: Entrant) -> np.ndarray:
         """Ids that are judged by: of a text (seq), of a task (rows, seq)."""
 
+    def lengths(self, entrant: Entrant) -> np.ndarray | None:
+        """Of those of a task (rows): ids up to the last position that is asked; None of a text.
+
+        What follows in a row asks nothing: an end mark and padding.
+        """
+
     def described(self) -> Mapping[str, Any]:
         """The task, as the document has it."""
 

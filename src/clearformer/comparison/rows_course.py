@@ -191,6 +191,12 @@ class RowsCourse:
         """The inputs to be judged by."""
         return judged_rows(self.rows, search=False)[0]
 
+    def lengths(self, entrant: Entrant) -> np.ndarray:
+        """Of each row, up to the last position that is asked."""
+        asked = judged_rows(self.rows, search=False)[1] != IGNORED
+        ends: np.ndarray = (asked * np.arange(1, asked.shape[1] + 1)).max(-1)
+        return ends
+
     def described(self) -> Mapping[str, Any]:
         """With what is known of the best answer."""
         best = self.rows.best

@@ -142,6 +142,10 @@ class TextCourse:
         """The ids to be judged by."""
         return np.asarray(self.cut(entrant).full[1].ids)
 
+    def lengths(self, entrant: Entrant) -> None:
+        """There are no rows."""
+        return None
+
     def described(self) -> Mapping[str, Any]:
         """No answer is known of a text."""
         return {

@@ -30,6 +30,8 @@ class Trained:
     held_out: np.ndarray
     """Ids that it has not learned from: of a text (seq), of a task of rows the inputs (rows, seq).
     """
+    lengths: np.ndarray | None = None
+    """Of a task of rows, the ids of each up to the last position that is asked; None of a text."""
 
 
 def trained_of(entries: Sequence[Entry], course: Course, kept: Study) -> list[Trained]:
@@ -48,6 +50,7 @@ def trained_of(entries: Sequence[Entry], course: Course, kept: Study) -> list[Tr
                 vocabulary=course.vocabulary(entrant),
                 tokenizer=course.tokenizer_of(entrant),
                 held_out=course.held_out(entrant),
+                lengths=course.lengths(entrant),
             )
         )
     return found

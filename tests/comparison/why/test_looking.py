@@ -1,8 +1,15 @@
 import numpy as np
 import pytest
 
+from clearformer.comparison.entrants import entrant_of
+from clearformer.comparison.rows_course import RowsCourse
+from clearformer.comparison.trained import Trained
+from clearformer.comparison.why.fading import awake
 from clearformer.comparison.why.looking import Looking, looking_of
+from clearformer.models.configuration import ModelConfiguration
+from clearformer.models.kinds import build
 from clearformer.models.tap import Recorder
+from clearformer.tasks import task
 from comparison.why.tiny import tiny
 
 
@@ -56,6 +63,52 @@ def unnormed(model):
         for block in model.blocks
     ]
     return replace(model, blocks=tuple(blocks))
+
+
+def on_pairs(name, **settings):
+    """A decoder with random weights on the rows of a task of pairs."""
+    course, entrant = RowsCourse(task(name, **settings)), entrant_of("decoder")
+    vocabulary = course.vocabulary(entrant)
+    configuration = ModelConfiguration(
+        len(vocabulary), layers=1, heads=2, embed=8, **course.dials(entrant)
+    )
+    model = awake(build(configuration, np.random.default_rng(3), np.float64))
+    return Trained(
+        "decoder", configuration, model, vocabulary, None, course.held_out(entrant),
+        course.lengths(entrant),
+    )  # fmt: skip
+
+
+def test_of_pairs_a_whole_one_is_shown_without_what_follows_it():
+    found = looking_of(on_pairs("reverse"))
+    source, target = "".join(found.tokens).split("⟨to⟩")
+    assert len(source) >= 4 and source.isalpha()
+    assert target == source[::-1]
+
+
+def test_of_dates_a_whole_one_is_shown():
+    date, iso = "".join(looking_of(on_pairs("dates")).tokens).split("⟨to⟩")
+    assert date and [len(part) for part in iso.split("-")] == [4, 2, 2]
+
+
+def test_pairs_longer_than_what_is_shown_are_shown_at_their_end():
+    entrant = on_pairs("reverse", least=14)
+    found = looking_of(entrant, shown=5)
+    assert len(found.tokens) == 5 and "".join(found.tokens).isalpha()
+
+
+def test_what_follows_a_pair_counts_in_no_mean():
+    entrant = on_pairs("reverse")
+    found = looking_of(entrant, windows=3)
+    total = np.zeros((2, entrant.configuration.context))
+    for ids, length in zip(entrant.held_out[:3], entrant.lengths, strict=False):
+        recorder = Recorder()
+        entrant.model(ids[None, :length], tap=recorder)  # the pair alone, without its padding
+        total[:, :length] += recorder.seen["blocks.0.attention.weights"][0, :, -1, ::-1]
+    for head in found.heads:
+        reach = len(head.by_distance)
+        assert not total[head.head, reach:].any()
+        np.testing.assert_allclose(head.by_distance, total[head.head, :reach] / 3, atol=1e-6)
 
 
 def test_a_model_without_attention_is_left_out():

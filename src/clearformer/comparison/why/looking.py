@@ -66,13 +66,13 @@ def looking_of(entrant: Trained, *, windows: int = WINDOWS, shown: int = SHOWN) 
     """What the heads of a model look at; None for a model without attention to its own input.
 
     Of each layer the head is shown whose weights are the most decided: that with the least mean
-    entropy.
+    entropy. Of a task of rows nothing counts behind the last position that is asked.
     """
     if not getattr(entrant.model, "blocks", ()):
         return None
-    ids = windows_of(entrant.held_out, seen_by(entrant.configuration) or SHOWN, windows)
-    stretch = most_written(ids[:, -shown:], entrant.vocabulary)
-    averages = [weights[..., -1, ::-1].mean(0) for weights in _weights(entrant.model, ids)]
+    ids, lengths = _read(entrant, windows)
+    stretch = most_written(_stretches(ids, lengths, shown), entrant.vocabulary)
+    averages = [_by_distance(weights, lengths) for weights in _weights(entrant.model, ids)]
     pictures = [weights[0] for weights in _weights(entrant.model, stretch[None])]
     heads: list[Head] = []
     for layer, (average, picture) in enumerate(zip(averages, pictures, strict=True)):
@@ -82,6 +82,36 @@ def looking_of(entrant: Trained, *, windows: int = WINDOWS, shown: int = SHOWN) 
             heads.append(Head(layer, head, _rounded(by_distance, DIGITS), table))
     names = tuple(entrant.vocabulary[token] for token in stretch)
     return Looking(entrant.name, tuple(heads), len(ids), names)
+
+
+def _read(
+    entrant: Trained, windows: int
+) -> tuple[Int[np.ndarray, "rows seq"], Int[np.ndarray, " rows"]]:
+    """What is looked at, and how many ids of each row count."""
+    if entrant.lengths is not None:  # whole rows, as it has learned from
+        return np.asarray(entrant.held_out[:windows], np.intp), entrant.lengths[:windows]
+    ids = windows_of(entrant.held_out, seen_by(entrant.configuration) or SHOWN, windows)
+    return ids, np.full(len(ids), ids.shape[1])
+
+
+def _stretches(
+    ids: Int[np.ndarray, "rows seq"], lengths: Int[np.ndarray, " rows"], shown: int
+) -> list[Int[np.ndarray, " seq"]]:
+    """Whole rows where any fits into `shown` tokens, the ends of all rows where none does."""
+    whole = [row[:length] for row, length in zip(ids, lengths, strict=True) if length <= shown]
+    ends = zip(ids, lengths, strict=True)
+    return whole or [row[length - shown : length] for row, length in ends]
+
+
+def _by_distance(
+    weights: Float[np.ndarray, "rows heads query key"], lengths: Int[np.ndarray, " rows"]
+) -> Float[np.ndarray, "heads back"]:
+    """The mean weight of each token before the last that counts, from near to far."""
+    total = np.zeros((weights.shape[1], lengths.max()))
+    for row, length in zip(weights, lengths, strict=True):
+        total[:, :length] += row[:, length - 1, length - 1 :: -1]
+    mean: np.ndarray = total / len(weights)
+    return mean
 
 
 def _weights(

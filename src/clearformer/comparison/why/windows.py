@@ -1,6 +1,6 @@
 """Stretches of the held-out part that a measurement reads."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -36,9 +36,8 @@ def windows_of(
 
 
 def most_written(
-    stretches: Int[np.ndarray, "rows seq"], vocabulary: Sequence[str]
+    stretches: Iterable[Int[np.ndarray, " seq"]], vocabulary: Sequence[str]
 ) -> Int[np.ndarray, " seq"]:
     """The stretch with the most letters, which a person can read best; the first of several."""
     letters = np.array([any(map(str.isalpha, token)) for token in vocabulary])
-    chosen: np.ndarray = stretches[letters[stretches].sum(-1).argmax()]
-    return chosen
+    return max(stretches, key=lambda stretch: int(letters[stretch].sum()))
