@@ -75,9 +75,12 @@ class _Finding:
         given = {"best": self._label(ranked[0]), "measure": named, "value": self._shown(ranked[0])}
         if len(ranked) == 1:
             return self._say("alone", **given)
-        said = self._say("highest" if MEASURES[measure] else "lowest", **given)
+        leads = "highest" if MEASURES[measure] else "lowest"
+        said = self._say("same" if self.standing.equal else leads, **given)
         if self.standing.unknown:
             return self._say("once", said=said)
+        if self.standing.equal:
+            return self._say("equal", said=said)
         alike = self.standing.alike
         if alike:
             key = "level_one" if len(alike) == 1 else "level_many"
@@ -86,11 +89,13 @@ class _Finding:
 
     def on_the_rest(self) -> str:
         """The order of those behind the best, and counting among them."""
-        ranked = self.comparison.ranked
-        if len(ranked) < 3 or self.standing.unknown:
+        ranked, means = self.comparison.ranked, self.comparison.mean
+        best = means(ranked[0], self.comparison.measure)
+        behind = [name for name in ranked if means(name, self.comparison.measure) != best]
+        if len(ranked) < 3 or self.standing.unknown or not behind:
             return ""
-        chain = self._label(ranked[1])
-        for before, name in pairwise(ranked[1:]):
+        chain = self._label(behind[0])
+        for before, name in pairwise(behind):
             key = "then" if self.standing.apart(before, name) else "or"
             chain += self._say(key, name=self._label(name))
         return self._say("behind", chain=chain)

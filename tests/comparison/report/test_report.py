@@ -216,6 +216,48 @@ def test_the_headline_claims_no_more_than_the_finding(words, level, apart):
     assert headline(View(narrow, words)) == apart
 
 
+@pytest.mark.parametrize(
+    ("words", "page", "page_once", "terminal", "behind"),
+    [
+        (
+            ENGLISH,
+            "n-gram, RNN and Transformer are equal: 100.0 % right answers.",
+            "n-gram, RNN and Transformer are equal: 100.0 % right answers, trained once each, "
+            "so it may be luck.",
+            "All have the same share of right answers, 1.000",
+            "Behind",
+        ),
+        (
+            JAPANESE,
+            "n-gram、RNNとTransformerは等しい：正答率 100.0 %。",
+            "n-gram、RNNとTransformerは等しい：正答率 100.0 %。学習は各 1 回なので、"
+            "偶然かもしれない。",
+            "正答率はどのモデルも同じ（1.000）",
+            "続いて",
+        ),
+    ],
+)
+def test_equals_are_not_behind_each_other(words, page, page_once, terminal, behind):
+    names = ("ngram", "rnn", "decoder")
+    equal = set_intervals(by_recall(), **dict.fromkeys(names, (1.0, 1.0, 1.0)))
+    found = findings_of(equal, words)
+    assert headline(View(equal, words)) == page
+    assert found[0] == terminal + ("." if words is ENGLISH else "。")
+    assert not any(behind in sentence for sentence in found)
+    once = set_intervals(by_recall(), **dict.fromkeys(names, (1.0, None, None)))
+    assert headline(View(once, words)) == page_once
+    assert findings_of(once, words)[0].startswith(terminal)
+    assert findings_of(once, words)[0] != found[0]
+
+
+def test_only_those_with_another_mean_are_behind():
+    two = set_intervals(
+        by_recall(), ngram=(1.0, 1.0, 1.0), rnn=(1.0, 1.0, 1.0), decoder=(0.5, 0.4, 0.6)
+    )
+    assert "overlaps that of rnn" in findings_of(two)[0]
+    assert findings_of(two)[1].startswith("Behind it: decoder (")
+
+
 def test_every_picture_says_what_it_shows():
     written = report_of(example())
     pictures = re.findall(r"<svg[^>]*>", written)

@@ -14,6 +14,8 @@ ENGLISH: Mapping[str, str] = {
     "best_level": "{best} has the best mean ({value}), but is level with {names}: the intervals "
     "overlap.",
     "best_valued": "{name} ({value})",
+    "best_equal": "{names} are equal: {value}.",
+    "best_equal_once": "{names} are equal: {value}, trained once each, so it may be luck.",
     "best_once": "{best} does best: {value}, {next} {other}, trained once each, so it may be luck.",
     "value_accuracy": "{value} right answers",
     "best_alone": "{best} reaches {value}.",
@@ -30,6 +32,8 @@ ENGLISH: Mapping[str, str] = {
     "finding_alone": "{best} reaches {value} {measure}.",
     "finding_lowest": "{best} has the lowest {measure}, {value}",
     "finding_highest": "{best} has the highest {measure}, {value}",
+    "finding_same": "All have the same {measure}, {value}",
+    "finding_equal": "{said}.",
     "finding_once": "{said}; one seed tells of no interval, so this may be luck.",
     "finding_level_one": "{said}, but its interval overlaps that of {names}: no difference between "
     "them is shown.",

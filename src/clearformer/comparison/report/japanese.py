@@ -12,6 +12,8 @@ JAPANESE: Mapping[str, str] = {
     "best_apart": "最も良いのは {best}（{value}）。次は {next}（{other}）。",
     "best_level": "平均が最も良いのは {best}（{value}）だが、{names}とは互角：区間が重なっている。",
     "best_valued": "{name}（{value}）",
+    "best_equal": "{names}は等しい：{value}。",
+    "best_equal_once": "{names}は等しい：{value}。学習は各 1 回なので、偶然かもしれない。",
     "best_once": "最も良いのは {best}（{value}）、次は {next}（{other}）。"
     "学習は各 1 回なので、偶然かもしれない。",
     "value_accuracy": "正答率 {value}",
@@ -29,6 +31,8 @@ JAPANESE: Mapping[str, str] = {
     "finding_alone": "{best} の{measure}は {value}。",
     "finding_lowest": "{measure}が最も小さいのは {best}（{value}）",
     "finding_highest": "{measure}が最も高いのは {best}（{value}）",
+    "finding_same": "{measure}はどのモデルも同じ（{value}）",
+    "finding_equal": "{said}。",
     "finding_once": "{said}。シードが一つでは区間が分からないので、偶然かもしれない。",
     "finding_level_one": "{said}。ただし区間が {names} の区間と重なり、差があるとは言えない。",
     "finding_level_many": "{said}。ただし区間が {names} の区間と重なり、差があるとは言えない。",

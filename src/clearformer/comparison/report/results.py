@@ -19,6 +19,10 @@ def headline(view: View) -> str:
     given = {"best": view.labels[ranked[0]], "value": _with_measure(view, ranked[0])}
     if len(ranked) == 1:
         return view.say("best_alone", **given)
+    if standing.equal:
+        key = "best_equal_once" if standing.unknown else "best_equal"
+        names = listed([view.labels[name] for name in ranked], view.words)
+        return view.say(key, value=given["value"], names=names)
     if alike and not standing.unknown:
         level = [view.say("best_valued", name=view.labels[n], value=_mean(view, n)) for n in alike]
         return view.say("best_level", **given, names=listed(level, view.words))
