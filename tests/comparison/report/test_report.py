@@ -12,6 +12,7 @@ from clearformer.comparison.findings import findings_of
 from clearformer.comparison.notes import notes_of
 from clearformer.comparison.report.curves import _line
 from clearformer.comparison.report.english import ENGLISH
+from clearformer.comparison.report.growth import growth
 from clearformer.comparison.report.japanese import JAPANESE
 from clearformer.comparison.report.page import DATA, LANGUAGES, report_of
 from clearformer.comparison.report.results import headline
@@ -256,6 +257,29 @@ def test_only_those_with_another_mean_are_behind():
     )
     assert "overlaps that of rnn" in findings_of(two)[0]
     assert findings_of(two)[1].startswith("Behind it: decoder (")
+
+
+@pytest.mark.parametrize("words", [ENGLISH, JAPANESE])
+@pytest.mark.parametrize(
+    ("exponent", "low", "high", "key"),
+    [
+        (1.69, 1.55, 1.82, "less"),
+        (1.95, 1.85, 2.05, "square"),
+        (2.3, 2.1, 2.5, "more"),
+        (1.69, None, None, "unsure"),
+    ],
+)
+def test_the_square_is_claimed_only_where_the_interval_holds_it(words, exponent, low, high, key):
+    made = example()
+    alone = {**made.why["attention"], "exponent": exponent, "low": low, "high": high}
+    written = growth(View(made.with_why(why={**made.why, "attention": alone}), words))
+    figures = {"exponent": exponent, "low": low or 0.0, "high": high or 0.0}
+    shown = {name: f"{figure:.2f}" for name, figure in figures.items()}
+    said = {
+        each: words[f"growth_{each}"].format(**shown)
+        for each in ("less", "square", "more", "unsure")
+    }
+    assert [each for each in said if said[each] in written] == [key]
 
 
 def test_every_picture_says_what_it_shows():

@@ -116,8 +116,15 @@ ENGLISH: Mapping[str, str] = {
     "growth_how": "Processor time of one training step, forwards and backwards, on one sequence "
     "and one thread, as a median. Both axes are in powers, so the slope is the exponent: 1 where "
     "twice the length takes twice the time, 2 where it takes four times. It is fitted to the "
-    "{fitted} longest lengths; attention alone shows the square plainly, and more than the "
-    "square where its table outgrows the cache of the processor.",
+    "{fitted} longest lengths.",
+    "growth_square": "Attention alone grows with exponent {exponent}, and its interval, "
+    "{low} … {high}, holds the square.",
+    "growth_less": "Attention alone grows with exponent {exponent} ({low} … {high}), less than the "
+    "square.",
+    "growth_more": "Attention alone grows with exponent {exponent} ({low} … {high}), more than the "
+    "square, as it may where its table outgrows the cache of the processor.",
+    "growth_unsure": "Attention alone grows with exponent {exponent}, of which no interval is "
+    "known.",
     "growth_models": "A training step of the whole model",
     "growth_attention": "Attention alone, one head",
     "attention_alone": "attention",

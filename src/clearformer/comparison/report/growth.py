@@ -25,15 +25,26 @@ def growth(view: View) -> Markup | None:
         tag("figure", tag("figcaption", view.say(key)), _picture(view, key, of))
         for key, of in pictures
     ]
-    fitted = max(each.fitted for each in found)
+    how = view.say("growth_how", fitted=max(each.fitted for each in found))
+    square = _on_the_square(view, alone) if alone else None
     return joined(
         [
-            tag("p", view.say("growth_how", fitted=fitted), class_="how"),
+            tag("p", how, class_="how"),
+            tag("p", square, class_="how") if square else None,
             tag("div", *drawn, class_="pair"),
             _exponents(view),
             folded(view.say("numbers"), _table(view)),
         ]
     )
+
+
+def _on_the_square(view: View, alone: Growth) -> str:
+    """What was measured of attention alone, and no more than its interval shows."""
+    exponent = f"{alone.exponent:.2f}"
+    if alone.low is None or alone.high is None:
+        return view.say("growth_unsure", exponent=exponent)
+    key = "growth_less" if alone.high < 2 else "growth_more" if alone.low > 2 else "growth_square"
+    return view.say(key, exponent=exponent, low=f"{alone.low:.2f}", high=f"{alone.high:.2f}")
 
 
 def _all(view: View) -> list[Growth]:
