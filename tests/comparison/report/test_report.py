@@ -14,6 +14,7 @@ from clearformer.comparison.report.curves import _line
 from clearformer.comparison.report.english import ENGLISH
 from clearformer.comparison.report.growth import growth
 from clearformer.comparison.report.japanese import JAPANESE
+from clearformer.comparison.report.looking import looking
 from clearformer.comparison.report.page import DATA, LANGUAGES, report_of
 from clearformer.comparison.report.results import headline
 from clearformer.comparison.report.sizes import sizes_in
@@ -280,6 +281,14 @@ def test_the_square_is_claimed_only_where_the_interval_holds_it(words, exponent,
         for each in ("less", "square", "more", "unsure")
     }
     assert [each for each in said if said[each] in written] == [key]
+
+
+@pytest.mark.parametrize(("words", "named"), [(ENGLISH, "Layer 0, head 1"),
+                                              (JAPANESE, "第 0 層、ヘッド 1")])  # fmt: skip
+def test_layers_and_heads_are_counted_from_0_as_everywhere(words, named):
+    written = looking(View(example(), words))
+    assert named in written and ">0.1<" in written
+    assert words["looking_shown"].format(layer=1, head=1) not in written
 
 
 def test_every_picture_says_what_it_shows():

@@ -34,21 +34,21 @@ def _model(view: View, found: Looking) -> Markup:
 def _distances(view: View, found: Looking, title: str) -> Markup:
     rows = [
         Strip(
-            f"{head.layer + 1}.{head.head + 1}",
+            f"{head.layer}.{head.head}",
             head.layer,
             head.by_distance,
             f"{head.distance:.1f}",
         )
         for head in found.heads
     ]
-    rows[0] = replace(rows[0], label=view.say("looking_shown", layer=1, head=1))
+    rows[0] = replace(rows[0], label=view.say("looking_shown", layer=0, head=0))
     described = view.say("comma").join(f"{row.label} {row.note}" for row in rows)
     notes = view.say("mean_distance")
     return strips(rows, view.say("distance_axis"), notes, title, f"{notes}: {described}")
 
 
 def _shown(view: View, found: Looking, head: Head) -> Markup:
-    title = view.say("looking_shown", layer=head.layer + 1, head=head.head + 1)
+    title = view.say("looking_shown", layer=head.layer, head=head.head)
     drawn = heat(found.tokens, found.tokens, head.shown or (), title, "".join(found.tokens))
     return tag("figure", tag("figcaption", title), drawn)
 
@@ -58,7 +58,7 @@ def _table(view: View, found: Looking) -> Markup:
     places = [place for place in (0, 1, 2, 4, 8, 16, 32, 64, 128) if place < length]
     rows = [
         [
-            name_cell(view.say("looking_shown", layer=head.layer + 1, head=head.head + 1)),
+            name_cell(view.say("looking_shown", layer=head.layer, head=head.head)),
             Cell(f"{head.distance:.1f}"),
             *[Cell(f"{head.by_distance[n]:.3f}", head.by_distance[n]) for n in places],
         ]
