@@ -68,6 +68,11 @@ def example(
     return comparison.with_why(why=why, temperature=temperature, lesson=lesson().to_json())
 
 
+def by_recall() -> Comparison:
+    """The same on a task with right answers."""
+    return example(task={"name": "recall", "measure": "accuracy", "chance": 0.125, "answer": "row"})
+
+
 def _result(name: str, number: int, seed: int, task: Any) -> Result:
     loss = 1.5 + 0.1 * number + 0.01 * seed
     curve = tuple(Point(1000 * step, 0.5 * step, 3.0 / step + loss) for step in range(1, 30))
