@@ -137,6 +137,31 @@ def test_a_budget_that_cannot_be_met_is_refused_before_anything_is_trained(tmp_p
     assert not ears.begun_jobs
 
 
+@pytest.mark.parametrize("tokens", [1, 31])
+def test_a_budget_of_less_than_a_step_is_refused_before_anything_is_trained(tokens):
+    ears = Ears()
+    refused = rf"{DECODER} reads 32 .*\(4 rows of 8\).* has {tokens};"
+    with pytest.raises(ConfigurationError, match=refused) as told:
+        small(budget={"parameters": 1500, "tokens": tokens}, listener=ears)
+    assert str(told.value).endswith("tokens=32 or more, or a smaller --batch or --context")
+    assert not ears.begun_jobs
+
+
+def test_a_budget_of_one_step_is_one_step():
+    found = small(budget={"parameters": 1500, "tokens": 32}, seeds=1)
+    assert [result.tokens for result in found.results] == [32, 32]
+
+
+def test_a_task_has_no_context_that_could_be_smaller():
+    with pytest.raises(ConfigurationError, match=r"the budget has 5; .* a smaller --batch$"):
+        small_task(budget={"parameters": 2000, "tokens": 5})
+
+
+def test_counting_takes_no_steps():
+    found = small(models=["ngram"], budget={"parameters": 1500, "tokens": 10})
+    assert found.results[0].tokens == 10
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [

@@ -12,7 +12,7 @@ from clearformer.comparison.sizing import sized
 from clearformer.comparison.trial import Trial
 from clearformer.engines.execution import Wish
 from clearformer.engines.ranks import Alone
-from clearformer.errors import TextError
+from clearformer.errors import ConfigurationError, TextError
 from clearformer.models.kind import Configuration
 from clearformer.models.kinds import KINDS
 from clearformer.runs.fitting import fitting
@@ -90,7 +90,8 @@ def sized_entries(plan: Plan, course: Course) -> tuple[Entry, ...]:
     """Every entrant in the size of the budget; refused before anything is trained.
 
     Raises:
-        ConfigurationError: which one cannot meet the budget, and why; or does not fit in memory.
+        ConfigurationError: which one cannot meet the budget, and why; reads more in one step of
+            training than the budget has; or does not fit in memory.
         TextError: the shortest part to learn from, that of the search, has not one window.
     """
     entries: list[Entry] = []
@@ -104,8 +105,23 @@ def sized_entries(plan: Plan, course: Course) -> tuple[Entry, ...]:
         options = plan.options(1e-3, 0, window=made.window)
         fitting(Wish(plan.engine, plan.device), options, Alone())(made)
         _require_windows(course, entrant, made, options)
+        _require_a_step(plan, course, entrant, made)
         entries.append(Entry(number, entrant, made))
     return tuple(entries)
+
+
+def _require_a_step(plan: Plan, course: Course, entrant: Entrant, made: Configuration) -> None:
+    """Refuses a budget of fewer tokens than are read before the weights move once."""
+    window = course.read_in_a_row(entrant, made)
+    step, tokens = plan.batch * window, plan.budget.tokens
+    if tokens is None or step <= tokens:
+        return
+    shorter = " or --context" if course.reads == "text" else ""  # a task has rows of its own
+    raise ConfigurationError(
+        f"{entrant.name} reads {step:,} tokens in one step of training ({plan.batch} rows of "
+        f"{window:,}), and the budget has {tokens:,}; take tokens={step} or more, or a smaller "
+        f"--batch{shorter}"
+    )
 
 
 def _require_windows(
