@@ -38,6 +38,28 @@ def test_of_rates_that_do_about_as_well_the_smallest_is_taken(smaller, chosen):
     assert (found.chosen, found.widened) == (chosen, smaller > 1.0)
 
 
+def test_the_edge_is_where_the_best_lies_and_not_what_is_taken():
+    loss_of, _ = losses(r0_001=2.479, r0_003=2.465, r0_01=2.438, r0_03=2.441)
+    found = searched("it", loss_of)
+    assert (found.chosen, found.best) == (1e-3, 1e-2)
+    assert found.smallest_taken
+    assert not found.at_the_edge
+
+
+def test_a_best_at_the_upper_edge_is_told_though_a_smaller_one_is_taken():
+    loss_of, _ = losses(r0_001=3.0, r0_003=2.0, r0_01=1.0, r0_03=0.99)
+    found = searched("it", loss_of)
+    assert (found.chosen, found.best) == (1e-2, 3e-2)
+    assert found.at_the_edge
+    assert not found.smallest_taken
+
+
+def test_a_best_at_the_lower_edge_is_no_smallest_for_want_of_a_difference():
+    loss_of, _ = losses(r0_001=1.0, r0_003=2.0, r0_01=None, r0_0003=0.5)
+    found = searched("it", loss_of)
+    assert (found.at_the_edge, found.smallest_taken) == (True, False)
+
+
 def test_a_loss_of_nothing_is_the_best():
     loss_of, _ = losses(r0_001=1.0, r0_003=0.0, r0_01=1e-9)
     assert searched("it", loss_of).chosen == 3e-3

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from clearformer.comparison.document import Comparison
+from clearformer.comparison.note_words import NOTE_WORDS
 from clearformer.comparison.report.english import ENGLISH
 from clearformer.comparison.search import Tried
 
@@ -20,13 +21,24 @@ def notes_of(
         labels: what each entrant is called; its name unless given.
     """
     called, notes = labels or {}, []
+    more = NOTE_WORDS[words["language"]]
+    tried = {name: Tried.from_json(found) for name, found in comparison.search.items()}
     edges = [
-        f"{called.get(name, name)} ({found['chosen']:g})"
-        for name, found in comparison.search.items()
-        if Tried.from_json(found).at_the_edge
+        f"{called.get(name, name)} ({found.best:g})"
+        for name, found in tried.items()
+        if found.at_the_edge
     ]
     if edges:
         notes.append(words["note_edge"].format(names=words["comma"].join(edges)))
+    smallest = [
+        more["smallest_of"].format(
+            name=called.get(name, name), chosen=found.chosen, best=found.best
+        )
+        for name, found in tried.items()
+        if found.smallest_taken
+    ]
+    if smallest:
+        notes.append(more["smallest"].format(names=words["comma"].join(smallest)))
     cuts = {(model["tokenizer"], model["vocabulary"]) for model in comparison.models}
     if len(cuts) > 1 and comparison.task["name"] == "text":  # a task has symbols of its own
         notes.append(words["note_tokenizers"])

@@ -29,9 +29,19 @@ class Tried:
     """Whether the best lay at the edge of the grid, so that one further was tried."""
 
     @property
+    def best(self) -> float:
+        """The rate with the least loss; of several the smallest."""
+        return _least("it", dict(self.trials))
+
+    @property
     def at_the_edge(self) -> bool:
         """Whether the best still lies at the end of all that was tried."""
-        return self.chosen in (self.trials[0][0], self.trials[-1][0])
+        return self.best in (self.trials[0][0], self.trials[-1][0])
+
+    @property
+    def smallest_taken(self) -> bool:
+        """Whether the smallest of all was chosen, though another one was a little better."""
+        return self.chosen == self.trials[0][0] != self.best
 
     def to_json(self) -> dict[str, Any]:
         """As the document has it."""
