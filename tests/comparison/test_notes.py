@@ -37,6 +37,27 @@ def test_a_clear_best_in_the_middle_is_no_news():
     assert not any("learning rate" in note for note in notes)
 
 
+def cut(*tokenizers):
+    """An example whose models have these tokenizers."""
+    models = [
+        {**model, "tokenizer": kind, "vocabulary": len(kind)}
+        for model, kind in zip(example().models, tokenizers, strict=False)
+    ]
+    return replace(example(), models=tuple(models))
+
+
+@pytest.mark.parametrize("kind", ["words", "bytepair"])
+def test_a_vocabulary_that_names_what_is_judged_by_is_told_beside_another(kind):
+    comparison = cut("characters", kind)
+    (told,) = [note for note in notes_of(comparison) if "the whole text" in note]
+    assert told.endswith(f": {comparison.models[1]['name']}")
+
+
+@pytest.mark.parametrize("kind", ["characters", "words", "bytepair"])
+def test_one_tokenizer_for_all_flatters_none(kind):
+    assert not any("the whole text" in note for note in notes_of(cut(kind, kind)))
+
+
 @pytest.mark.parametrize("words", [ENGLISH, JAPANESE])
 def test_every_language_has_words_for_every_note(words):
     assert set(NOTE_WORDS[words["language"]]) == set(NOTE_WORDS["en"])

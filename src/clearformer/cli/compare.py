@@ -75,9 +75,9 @@ def compare(
 
     All have as many parameters, within 2 %, and read as many tokens, or train as many seconds. The
     learning rate of each is searched for on the same grid; each is trained with several seeds and
-    judged on text that none has seen. What counting alone reaches stands beside them. Without TEXT
-    they learn from the documentation that every Python carries. Ctrl-C stops; every trial that has
-    ended is kept.
+    judged on text that none has learned from. What counting alone reaches stands beside them.
+    Without TEXT they learn from the documentation that every Python carries. Ctrl-C stops; every
+    trial that has ended is kept.
 
     \b
       clearformer compare my-text.txt

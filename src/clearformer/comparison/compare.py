@@ -72,7 +72,8 @@ def compare(
 
     Every model has the same number of parameters within 2 %, and reads as many tokens or trains as
     many seconds. Its learning rate is searched for on the same grid, judged by a part of the text
-    of its own. Everything else is equal. Each is judged on the same part, which none has seen.
+    of its own. Everything else is equal. Each is judged on the same part, which none has learned
+    from.
 
     Args:
         text: as of `train`; None for the documentation that Python carries.

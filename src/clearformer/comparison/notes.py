@@ -7,6 +7,9 @@ from clearformer.comparison.note_words import NOTE_WORDS
 from clearformer.comparison.report.english import ENGLISH
 from clearformer.comparison.search import Tried
 
+LEARNED = ("words", "bytepair")
+"""Tokenizers whose vocabulary tells what stands in the text it was made from."""
+
 
 def notes_of(
     comparison: Comparison,
@@ -42,6 +45,13 @@ def notes_of(
     cuts = {(model["tokenizer"], model["vocabulary"]) for model in comparison.models}
     if len(cuts) > 1 and comparison.task["name"] == "text":  # a task has symbols of its own
         notes.append(words["note_tokenizers"])
+        flattered = [
+            called.get(model["name"], model["name"])
+            for model in comparison.models
+            if model["tokenizer"] in LEARNED
+        ]
+        if flattered:
+            notes.append(more["vocabulary"].format(names=words["comma"].join(flattered)))
     if comparison.budget["tokens"] is not None and comparison.task["name"] == "text":
         counting = [model["name"] for model in comparison.models if model["counting"]]
         notes += [words["note_counting"].format(name=called.get(n, n)) for n in counting]

@@ -1,7 +1,8 @@
-"""A text to learn from: the last tenth is for judging, and none of it is seen before the end.
+"""A text to learn from: the last tenth is for judging, and no model reads it before the end.
 
 The search for a learning rate must not look there either, so it has a tenth of its own: the last of
-what remains. A trial of the search learns from what comes before that.
+what remains. A trial of the search learns from what comes before that. The vocabulary of a
+tokenizer, though, is made from the whole text.
 """
 
 from collections.abc import Mapping
