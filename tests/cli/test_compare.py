@@ -14,6 +14,7 @@ from clearformer.cli.compare import _lesson
 from clearformer.cli.comparison_table import COLUMNS, table_of
 from clearformer.comparison.compare import compare
 from clearformer.comparison.document import Comparison
+from clearformer.comparison.entrants import default_models
 from clearformer.comparison.events import Listener
 from clearformer.explanation.lines import cell_width
 from cli.conftest import ENVIRONMENT, TEXT
@@ -172,6 +173,12 @@ def test_a_setting_that_the_task_has_not_is_refused_with_those_it_has(command, s
 )
 def test_a_lesson_decides_by_itself(command, text_file, study, flags, told):
     assert told in command("compare", text_file, "--out", study, *flags).refusal()
+
+
+@pytest.mark.parametrize("reads", ["rows", "pairs"])
+def test_the_help_names_those_that_take_part_by_themselves(command, reads):
+    shown = "".join(command("compare", "--help").out.split())  # it breaks at hyphens, too
+    assert ",".join(default_models(reads, counting=False)) in shown
 
 
 def test_resume_needs_a_folder(command):

@@ -51,6 +51,25 @@ def test_what_cannot_take_part_is_refused(written, told):
         entrants_of(written)
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("ngrams", "ngram"), ("decoders:layers=2", "decoder"), ("LSTM", "lstm"), ("RNNs", "rnn")],
+)
+def test_a_name_that_is_like_one_is_answered_with_it(written, meant):
+    with pytest.raises(ConfigurationError, match=f"; did you mean {meant}\\?$"):
+        entrants_of(written)
+
+
+@pytest.mark.parametrize("written", ["transformer", "", []])
+def test_what_can_never_take_part_is_not_offered(written):
+    with pytest.raises(ConfigurationError) as refusal:
+        entrants_of(written)
+    offered = str(refusal.value).replace(";", ",").split(", ")
+    assert "encoder" not in offered
+    assert "did you mean" not in str(refusal.value)
+    assert {"gru", "seq2seq", "encoder-decoder"} <= set(offered)
+
+
 def test_every_kind_fits_something():
     for kind in KINDS.values():
         if not kind.fills:

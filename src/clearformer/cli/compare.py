@@ -23,7 +23,9 @@ def _in(section: str, *names: str, **options: Any) -> Callable[[Any], Any]:
 @click.command(name="compare", cls=SectionedCommand)
 @click.argument("text", nargs=-1, type=click.Path(path_type=Path))
 @_in("What is compared", "--models", metavar="KIND,KIND:DIAL=VALUE,…",
-     help="Kinds of model, with dials of their own.  [default: all that fit the task]")  # fmt: skip
+     help="Kinds of model, with dials of their own.  [default: rnn, lstm, gru, decoder, and ngram "
+     "where counting can answer; for a task of pairs, such as dates: lstm, seq2seq:attention=none, "
+     "seq2seq, encoder-decoder, decoder]")  # fmt: skip
 @_in("What is compared", "--task", metavar="NAME",
      help="text, recall, copy, reverse, sort, addition, dates or markov.  [default: text]"
      )  # fmt: skip

@@ -78,7 +78,7 @@ def compare(
     Args:
         text: as of `train`; None for the documentation that Python carries.
         models: kinds with dials, such as ["ngram", "rnn", "decoder:recipe=classic"], or in one
-            string with commas; those that fit the task unless given.
+            string with commas; the usual ones of the task unless given (`default_models`).
         task: text (unless given), or one of `tasks`.
         settings: of the task.
         budget: such as "parameters=800k,tokens=1M" or {"parameters": 800_000, "seconds": 60}.

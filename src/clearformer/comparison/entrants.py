@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from clearformer.errors import ConfigurationError
@@ -51,7 +52,7 @@ def entrants_of(models: str | Sequence[str]) -> tuple[Entrant, ...]:
     written = models.split(",") if isinstance(models, str) else list(models)
     found = tuple(entrant_of(name) for name in written)
     if not found:
-        raise ConfigurationError(f"name models to compare, of {', '.join(known_kinds())}")
+        raise ConfigurationError(f"name models to compare, of {', '.join(comparable_kinds())}")
     for number, entrant in enumerate(found):
         if entrant in found[:number] or entrant.name in [each.name for each in found[:number]]:
             raise ConfigurationError(f"{entrant.name} takes part twice; name it once")
@@ -65,10 +66,12 @@ def entrant_of(written: str) -> Entrant:
         ConfigurationError: there is no such kind or dial, or a value that the dial cannot have.
     """
     name, *settings = (part.strip() for part in str(written).strip().split(":"))
-    if name not in known_kinds():
+    if name not in [COUNTING, *KINDS]:
+        near = get_close_matches(name.lower(), comparable_kinds(), 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
         raise ConfigurationError(
-            f"models to compare are {', '.join(known_kinds())}, with dials as in "
-            f"decoder:recipe=classic; got {str(written)!r:.60}"
+            f"models to compare are {', '.join(comparable_kinds())}, with dials as in "
+            f"decoder:recipe=classic; got {str(written)!r:.60}{hint}"
         )
     dials: dict[str, Any] = {}
     for setting in settings:
@@ -82,13 +85,13 @@ def entrant_of(written: str) -> Entrant:
     return Entrant(":".join([name, *settings]), name, dials, **own)
 
 
-def known_kinds() -> list[str]:
-    """What can be named."""
-    return [COUNTING, *KINDS]
+def comparable_kinds() -> list[str]:
+    """What can take part where the task fits: all but what sees what comes after a token."""
+    return [COUNTING, *(name for name, kind in KINDS.items() if not kind.fills)]
 
 
 def default_models(reads: Reads, counting: bool) -> list[str]:
-    """Those that take part unless others are named: what fits the task, the oldest first."""
+    """Those that take part unless others are named: not all that fit, the oldest first."""
     order = ["rnn", "lstm", "gru", "decoder"]
     if reads == "pairs":  # reading on without a side for the source, then with one
         order = ["lstm", "seq2seq:attention=none", "seq2seq", "encoder-decoder", "decoder"]
