@@ -35,6 +35,13 @@ def test_what_is_no_option_is_told_before_anything_is_trained(option, value):
     assert not ears.begun_jobs
 
 
+def test_what_does_not_fit_in_memory_is_made_smaller_by_the_budget(monkeypatch):
+    monkeypatch.setattr("clearformer.training.memory.machine_bytes", lambda: 1000)
+    with pytest.raises(ConfigurationError, match=r"a smaller --budget of parameters$") as told:
+        small(models=["rnn"])
+    assert "--size" not in str(told.value)
+
+
 def test_a_setting_named_twice_is_never_one_of_the_two():
     with pytest.raises(ConfigurationError, match="distance twice"):
         small_task(settings={"k": 4, "distance": 8})

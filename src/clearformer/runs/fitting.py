@@ -10,6 +10,7 @@ from clearformer.models.activations import WIDE
 from clearformer.models.kind import Configuration
 from clearformer.training.gpu_memory import gpu_memory
 from clearformer.training.memory import (
+    SMALLER,
     machine_bytes,
     refuse_too_large,
     require_memory,
@@ -20,11 +21,16 @@ Fits = Callable[[Configuration], None]
 """Raises ConfigurationError for a model that needs more memory than there is."""
 
 
-def fitting(asked: Wish, options: TrainingOptions, ranks: Alone) -> Fits:
-    """The check for what was asked: by the engine, the device, and how many share the work."""
+def fitting(asked: Wish, options: TrainingOptions, ranks: Alone, *, way_out: str = SMALLER) -> Fits:
+    """The check for what was asked: by the engine, the device, and how many share the work.
+
+    `way_out` is what a person does where it does not fit.
+    """
     workers = options.workers or suitable_workers(options.batch)
     if (asked.engine or "numpy") == "numpy":
-        return lambda model: require_memory(model, options.batch, workers, options.accumulation)
+        return lambda model: require_memory(
+            model, options.batch, workers, options.accumulation, way_out=way_out
+        )
 
     def on_pytorch(model: Configuration) -> None:
         refuse_too_large(
@@ -32,6 +38,7 @@ def fitting(asked: Wish, options: TrainingOptions, ranks: Alone) -> Fits:
             pytorch_bytes(model, asked, options, ranks.ranks),
             _bytes_there(asked.device),
             f"batch={options.batch}, accumulation={options.accumulation}, processes={ranks.ranks}",
+            way_out=way_out,
         )
 
     return on_pytorch

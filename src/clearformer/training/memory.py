@@ -10,6 +10,9 @@ from clearformer.models.kind import Configuration
 
 ID = 3 * 8  # bytes: a place in the text, the id there, and the id as an index
 
+SMALLER = "choose smaller sizes, such as --size small"
+"""What a person does whose model does not fit."""
+
 
 def training_bytes(configuration: Configuration, batch: int, workers: int, parts: int = 1) -> int:
     """Weights, gradients, optimizer and the activations of one step, in bytes (an estimate).
@@ -38,23 +41,36 @@ def machine_bytes() -> int | None:
     return min(found)
 
 
-def require_memory(configuration: Configuration, batch: int, workers: int, parts: int = 1) -> None:
+def require_memory(
+    configuration: Configuration,
+    batch: int,
+    workers: int,
+    parts: int = 1,
+    *,
+    way_out: str = SMALLER,
+) -> None:
     """Refuses a run that cannot fit.
 
     Raises:
         ConfigurationError: with the memory it would need and what the machine has.
     """
     needed = training_bytes(configuration, batch, workers, parts)
-    refuse_too_large(configuration, needed, machine_bytes(), f"batch={batch}, workers={workers}")
+    shared = f"batch={batch}, workers={workers}"
+    refuse_too_large(configuration, needed, machine_bytes(), shared, way_out=way_out)
 
 
 def refuse_too_large(
-    configuration: Configuration, needed: int, there: int | None, shared: str
+    configuration: Configuration,
+    needed: int,
+    there: int | None,
+    shared: str,
+    *,
+    way_out: str = SMALLER,
 ) -> None:
     """Refuses what needs more bytes than there are; `shared` tells how a batch is worked through.
 
     Raises:
-        ConfigurationError: with both numbers and the sizes.
+        ConfigurationError: with both numbers and the sizes, and the way out.
     """
     if there is not None and needed > there:
         sizes = ", ".join(
@@ -64,7 +80,7 @@ def refuse_too_large(
         )
         raise ConfigurationError(
             f"this model would need about {in_words(needed)} of memory to train and this machine "
-            f"has {in_words(there)} ({sizes}, {shared}); choose smaller sizes, such as --size small"
+            f"has {in_words(there)} ({sizes}, {shared}); {way_out}"
         )
 
 
