@@ -12,6 +12,7 @@ import pytest
 import clearformer as cf
 from clearformer import errors
 from clearformer.cli.main import COMMANDS
+from clearformer.models.kinds import KINDS
 from documents import (
     BEGINS_WITH_ANSWERS,
     BEGINS_WITH_RUN,
@@ -111,6 +112,19 @@ def test_the_reference_lists_every_command_and_flag():
         if f"`{flag}" not in section(text, name)
     ]
     assert missing == []
+
+
+def test_the_reference_lists_all_that_train_gives_as_json(tmp_path):
+    given = cf.train(LINES * 60, out=tmp_path / "run", size="tiny", steps=1).summary
+    text = section((REFERENCE / "commands.md").read_text("utf-8"), "train")
+    (row,) = re.findall(r"^\| `--json` \| \| `(.*?)`", text, re.M)
+    assert row.split(", ") == list(given)
+
+
+def test_the_reference_names_every_kind_of_model():
+    text = section((REFERENCE / "commands.md").read_text("utf-8"), "train")
+    (row,) = re.findall(r"^\| `--model` .*$", text, re.M)
+    assert [kind for kind in KINDS if f"`{kind}`" not in row] == []
 
 
 def command_called(name: str) -> click.Command:

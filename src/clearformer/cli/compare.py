@@ -52,7 +52,8 @@ def _in(section: str, *names: str, **options: Any) -> Callable[[Any], Any]:
      help="Measure the textbook's table instead: what each kind remembers, reaches and costs."
      )  # fmt: skip
 @_in("What is shown", "--minutes", type=float,
-     help="That the lesson takes, about; 2.5 at the least.  [default: 10]")  # fmt: skip
+     help="That the lesson takes, about; with fewer than 2.5 it takes longer.  [default: 10]"
+     )  # fmt: skip
 @_in("What is shown", "--language", type=click.Choice(["en", "ja"]),
      help="Of the report.  [default: en]")  # fmt: skip
 @_in("What is shown", "--why/--no-why", default=None,
