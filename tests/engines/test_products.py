@@ -125,6 +125,14 @@ def test_no_piece_is_too_large(rows):
             assert not height or columns % width == 0
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int64])
+def test_a_column_times_a_row_is_their_product(kind, rng):
+    a, b = (rng.integers(-9, 9, shape).astype(kind) for shape in ((2, 5, 1), (2, 1, 7)))
+    np.testing.assert_array_equal(matrix_product(a, b), a @ b)
+    with pytest.raises(ValueError, match="mismatch"):
+        matrix_product(a, b.swapaxes(1, 2))
+
+
 def test_other_numbers_and_several_threads_take_the_plain_way(monkeypatch, rng):
     a, b = rng.normal(size=(384, 128)), rng.normal(size=(128, 512))
     monkeypatch.setattr(products, "_piece", None)

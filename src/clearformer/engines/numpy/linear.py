@@ -23,7 +23,8 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
 
     def gradient(grad: np.ndarray) -> tuple[np.ndarray | None, ...]:
         grad = grad.reshape(-1, matrix.shape[1])
-        back = _back(grad, matrix).reshape(rows.shape), matrix_product(flat.T, grad, out=room)
+        to_x = matrix_product(grad, matrix.T).reshape(rows.shape)
+        back = to_x, matrix_product(flat.T, grad, out=room)
         return back if not biased else (*back, sum_of_rows(grad))
 
     inputs = (x, weight) if bias is None else (x, weight, bias)
@@ -62,10 +63,6 @@ def linear_pair(
     return record("linear_pair", result.reshape(shape), (x, first, second, *biases), gradient)
 
 
-def _back(grad: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    return _product(grad, matrix.T) if matrix.shape[1] == 1 else matrix_product(grad, matrix.T)
-
-
 def matmul(left: Any, right: Any) -> Any:
     """y = A B on the last two axes.  dL/dA = g Bᵀ,  dL/dB = Aᵀ g, for what lies on a tape."""
     a, b = value_of(left), value_of(right)
@@ -74,16 +71,11 @@ def matmul(left: Any, right: Any) -> Any:
 
     def gradient(grad: np.ndarray) -> tuple[np.ndarray | None, ...]:
         return (
-            None if to_left is None else _product(grad, to_left.swapaxes(-1, -2)),
-            None if to_right is None else _product(to_right.swapaxes(-1, -2), grad),
+            None if to_left is None else matrix_product(grad, to_left.swapaxes(-1, -2)),
+            None if to_right is None else matrix_product(to_right.swapaxes(-1, -2), grad),
         )
 
     return record("matmul", a @ b, (left, right), gradient)
-
-
-def _product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """A B. A column times a row is several times quicker without BLAS."""
-    return left * right if left.shape[-1] == 1 else left @ right
 
 
 def embed(ids: np.ndarray, table: Any) -> Any:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from clearformer.engines.numpy.products import SMALL
+
 Product = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """product(rows, out) = rows @ weight, which is written to out."""
 
@@ -12,12 +14,9 @@ STRIPE = 64
 numbers where they lie, in place of copying the whole weight into an order of its own each time:
 measured with 12 rows and 256 × 1,024, 57 µs in place of 160; with 32 rows, 147 in place of 244."""
 
-SMALL = 1_000_000
-"""Up to so many multiplications OpenBLAS does that. Products of more columns than this allows are
-cut along the sum, too: with 12 rows and 2,048 × 512, 222 µs in place of 377."""
-
 MOST_PARTS = 8
-"""Of a sum; adding up more costs what they save."""
+"""Of a sum that is cut, because there would be more than `SMALL` multiplications to a stripe: with
+12 rows and 2,048 × 512, 222 µs in place of 377. Adding up more parts costs what they save."""
 
 WORTH_CUTTING = 4
 """Products with a weight that make up for cutting it into stripes."""

@@ -102,8 +102,29 @@ def decode(
     at: int,
     together: bool,
 ) -> None:
-    """One token more; see `_decode`."""
-    _decode(weights, dials, room, keys, values, logits, token, at, together)
+    """Writes what follows `token`, at position `at`, to `logits`.
+
+    Keys and values are (layer, head, context, width); the rows `at` are written. `together`: a
+    thread that waits in `share` takes half of each layer from the next one on.
+    """
+    threads, orders = 1, room.orders
+    tell(orders, WANTED, together)
+    for i in range(len(room.x)):
+        room.x[i] = weights.embedding[token, i]
+        if len(weights.shift):
+            if at:
+                room.x[i] += weights.shift[i] * room.newest[i]
+            room.newest[i] = weights.embedding[token, i]
+        if len(weights.positions):
+            room.x[i] += weights.positions[at, i]
+    for layer in range(len(weights.output)):
+        if together and threads == 1 and told(orders, STATE) == WAITING:
+            orders[AT], orders[LAYER] = at, layer
+            room.arrived[:] = 0
+            threads = 2 if swapped(orders, STATE, WAITING, ASKED) else 1
+        _go_through(weights, dials, room, keys[layer], values[layer], layer, at, 0, threads)
+    _score(weights, dials, room, logits, 0, threads)
+    tell(orders, WANTED, False)
 
 
 @kernel("decoding")
@@ -129,7 +150,7 @@ def write(
     0: always the most likely one. Tokens in `never` are not written.
     """
     for n in range(len(goals)):
-        _decode(weights, dials, room, keys, values, logits, token, at + n, together)
+        decode(weights, dials, room, keys, values, logits, token, at + n, together)
         for i in never:
             logits[i] = -np.inf
         token = _drawn(logits, room.shares, room.share_bits, goals[n], factor)
@@ -176,43 +197,6 @@ def _reached(shares: Any, goal: float) -> int:
         if shares[i] > 0:
             last = i
     return last
-
-
-@piece
-def _decode(
-    weights: Any,
-    dials: Any,
-    room: Any,
-    keys: Any,
-    values: Any,
-    logits: Any,
-    token: int,
-    at: int,
-    together: bool,
-) -> None:
-    """Writes what follows `token`, at position `at`, to `logits`.
-
-    Keys and values are (layer, head, context, width); the rows `at` are written. `together`: a
-    thread that waits in `share` takes half of each layer from the next one on.
-    """
-    threads, orders = 1, room.orders
-    tell(orders, WANTED, together)
-    for i in range(len(room.x)):
-        room.x[i] = weights.embedding[token, i]
-        if len(weights.shift):
-            if at:
-                room.x[i] += weights.shift[i] * room.newest[i]
-            room.newest[i] = weights.embedding[token, i]
-        if len(weights.positions):
-            room.x[i] += weights.positions[at, i]
-    for layer in range(len(weights.output)):
-        if together and threads == 1 and told(orders, STATE) == WAITING:
-            orders[AT], orders[LAYER] = at, layer
-            room.arrived[:] = 0
-            threads = 2 if swapped(orders, STATE, WAITING, ASKED) else 1
-        _go_through(weights, dials, room, keys[layer], values[layer], layer, at, 0, threads)
-    _score(weights, dials, room, logits, 0, threads)
-    tell(orders, WANTED, False)
 
 
 @kernel("decoding")
