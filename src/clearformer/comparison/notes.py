@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from clearformer.comparison.document import Comparison
-from clearformer.comparison.note_words import NOTE_WORDS
 from clearformer.comparison.report.english import ENGLISH
 from clearformer.comparison.search import Tried
 
@@ -24,7 +23,6 @@ def notes_of(
         labels: what each entrant is called; its name unless given.
     """
     called, notes = labels or {}, []
-    more = NOTE_WORDS[words["language"]]
     tried = {name: Tried.from_json(found) for name, found in comparison.search.items()}
     edges = [
         f"{called.get(name, name)} ({found.best:g})"
@@ -34,14 +32,14 @@ def notes_of(
     if edges:
         notes.append(words["note_edge"].format(names=words["comma"].join(edges)))
     smallest = [
-        more["smallest_of"].format(
+        words["note_smallest_of"].format(
             name=called.get(name, name), chosen=found.chosen, best=found.best
         )
         for name, found in tried.items()
         if found.smallest_taken
     ]
     if smallest:
-        notes.append(more["smallest"].format(names=words["comma"].join(smallest)))
+        notes.append(words["note_smallest"].format(names=words["comma"].join(smallest)))
     cuts = {(model["tokenizer"], model["vocabulary"]) for model in comparison.models}
     if len(cuts) > 1 and comparison.task["name"] == "text":  # a task has symbols of its own
         notes.append(words["note_tokenizers"])
@@ -51,7 +49,7 @@ def notes_of(
             if model["tokenizer"] in LEARNED
         ]
         if flattered:
-            notes.append(more["vocabulary"].format(names=words["comma"].join(flattered)))
+            notes.append(words["note_vocabulary"].format(names=words["comma"].join(flattered)))
     if comparison.budget["tokens"] is not None and comparison.task["name"] == "text":
         counting = [model["name"] for model in comparison.models if model["counting"]]
         notes += [words["note_counting"].format(name=called.get(n, n)) for n in counting]

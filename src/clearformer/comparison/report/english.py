@@ -52,6 +52,13 @@ ENGLISH: Mapping[str, str] = {
     # what a reader should know; begins small and has no end
     "note_edge": "the best learning rate lay at the end of those that were tried, so beyond it "
     "they may do better: {names}",
+    "note_smallest": "in the short trials of the search the smallest learning rate that was tried "
+    "did about as well as the best (within 2 %), so it was taken; with so little training the "
+    "rates hardly differ: {names}",
+    "note_smallest_of": "{name} ({chosen:g}; best at {best:g})",
+    "note_vocabulary": "a vocabulary of words or byte pairs is made from the whole text, also "
+    "from the part that models are judged by, so it can hold words that stand only there; "
+    "beside another tokenizer that flatters it in bits per character: {names}",
     "note_tokenizers": "the models have different tokenizers: perplexity is per token and cannot "
     "be compared between them, and a token of one is another stretch of text than one of another",
     "note_counting": "{name} counts the beginning of the text, as many tokens as the others read "
