@@ -17,20 +17,23 @@ import numpy as np
 from clearformer.engines.numpy.attention_whole import SAFE_SCORE, heads_inside
 from clearformer.engines.numpy.power import quickest_power
 from clearformer.engines.numpy.products import matrix_product
-from clearformer.engines.numpy.sight import Index, Sight, Tile
+from clearformer.engines.numpy.sight import Heads, Sight, Tile
 from clearformer.engines.tape import Gradient
 from clearformer.engines.threads import share_out
 
-BAND, WIDE_BAND = 128, 256
-"""Queries of a tile. Wide bands make better use of the keys that are read; narrow ones compute less
-of what the causal rule then hides."""
+BAND = 128
+"""Queries of a tile forwards: few, because the causal rule hides half of the last keys."""
 
-WIDE_FROM = 2048
-"""Queries from which bands are wide."""
+BACK_BAND, WIDE_BACK_BAND, WIDE_FROM = 128, 256, 2048
+"""Queries of a tile backwards, and from how many on it has the wide ones, which make better use of
+the keys that are read."""
 
-FORWARDS, BACKWARDS = 512 * 1024, 256 * 1024
-"""Bytes of a tile; backwards there are two. A cache of 1 MiB holds them beside what they are made
-of."""
+TILE = 1024 * 1024
+"""Bytes of a tile forwards, of one head or of several: fewer calls, of which each may wait for the
+interpreter's lock. Larger ones do not stay near the processor."""
+
+BACK_TILE, BACK_HEADS = 256 * 1024, 2
+"""Bytes of one head's tile backwards, where there are two, and heads that go together there."""
 
 LENGTH = 512
 """Queries and keys from which tiles are used; where they begin to pay was not measured closer than
@@ -56,6 +59,10 @@ def attend_in_tiles(
     Returns:
         O, and the function that turns dL/dO into dL/dQ, dL/dK and dL/dV.
     """
+    if q.ndim == k.ndim == v.ndim == 2:  # one head
+        work = _Attention(q[None], k[None], v[None], mask, causal, factor)
+        mixed = work.forwards()
+        return mixed[0], lambda grad: tuple(x[0] for x in work.backwards(grad[None], mixed))
     work = _Attention(q, k, v, mask, causal, factor)
     mixed = work.forwards()
     return mixed, lambda grad: work.backwards(grad, mixed)
@@ -81,7 +88,6 @@ class _Attention:
         self._q, self._k, self._v = (np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (q, k, v))
         self._power, self._per_nat = quickest_power()
         self._factor = factor * self._per_nat
-        self._band = WIDE_BAND if q.shape[-2] >= WIDE_FROM else BAND
         self._inverse = np.empty((*lead, q.shape[-2]), q.dtype)
         self._shift = np.zeros_like(self._inverse)
 
@@ -90,12 +96,17 @@ class _Attention:
         shape = self._q.shape[-2], self._v.shape[-1]
         mixed = heads_inside(self._lead, *shape, self._q.dtype)
 
-        def begin() -> Callable[[tuple[Index, slice]], None]:
-            room = _Room(FORWARDS, self._band, self._q.dtype)
+        def begin() -> Callable[[tuple[Heads, slice]], None]:
+            room = _Room(most, BAND, self._q.dtype)
             return lambda job: self._mix(room, *job, mixed[job[0]])
 
-        bands = reversed(self._bands())  # with the causal rule, the longest first
-        share_out(begin, [(at, band) for band in bands for at in np.ndindex(self._lead)])
+        most = _keys_of(TILE, BAND, self._q.dtype)
+        jobs = [
+            (at, band)
+            for band in reversed(self._bands(BAND))  # with the causal rule, the longest first
+            for at in self._heads(most // self._sight.end(band))
+        ]
+        share_out(begin, jobs)
         return mixed
 
     def backwards(self, grad: np.ndarray, mixed: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -104,104 +115,121 @@ class _Attention:
             heads_inside(self._lead, x.shape[-2], x.shape[-1], x.dtype)
             for x in (self._q, self._k, self._v)
         )
+        size = WIDE_BACK_BAND if self._q.shape[-2] >= WIDE_FROM else BACK_BAND
+        most = _keys_of(BACK_TILE, size, self._q.dtype)
 
-        def begin() -> Callable[[Index], None]:
-            room = _Room(BACKWARDS, self._band, self._q.dtype)
-            return lambda at: self._back(room, at, grad[at], mixed[at], *(x[at] for x in results))
+        def begin() -> Callable[[Heads], None]:
+            room = _Room(most, size, self._q.dtype, BACK_HEADS)
+            return lambda at: self._back(
+                room, at, size, grad[at], mixed[at], *(x[at] for x in results)
+            )
 
-        share_out(begin, list(np.ndindex(self._lead)))
+        share_out(begin, self._heads(BACK_HEADS))
         return results
 
-    def _mix(self, room: "_Room", at: Index, band: slice, mixed: np.ndarray) -> None:
-        """O for a band of queries."""
+    def _heads(self, together: int) -> list[Heads]:
+        """All heads, so many at once: those next to each other that see the same."""
+        *others, heads = self._lead
+        size = max(1, together if self._sight.is_shared else 1)
+        return [
+            (*index, slice(start, min(start + size, heads)))
+            for index in np.ndindex(*others)
+            for start in range(0, heads, size)
+        ]
+
+    def _mix(self, room: "_Room", at: Heads, band: slice, mixed: np.ndarray) -> None:
+        """O for a band of queries of some heads."""
         scaled, safe = self._queries(at, band)
-        turned = np.ascontiguousarray(scaled.T)
-        v, count, kind = self._v[at], turned.shape[1], turned.dtype
-        total, shift = np.zeros((2, count), kind)
+        turned = np.ascontiguousarray(scaled.swapaxes(-1, -2))
+        v, kind = self._v[at], turned.dtype
+        total, shift = np.zeros((2, len(turned), turned.shape[-1]), kind)
         highest = np.full_like(total, -np.inf)
         mix: np.ndarray | None = None
         for tile in self._sight.tiles(at, band, room.most):
             table = self._scores(room.table(tile, turned), at, tile, turned, safe)
             if not safe:
-                np.maximum(highest, table.max(0), out=highest)
+                np.maximum(highest, table.max(-2), out=highest)
                 before, shift = shift, self._shift_of(highest)
                 shrink = self._power(np.minimum(before - shift, 0))  # 1 where nothing was seen
                 total *= shrink
                 if mix is not None:
-                    mix *= shrink[:, None]
+                    mix *= shrink[..., None]
             self._to_powers(table, tile, None if safe else shift)
-            total += np.ones(len(table), kind) @ table
-            part = matrix_product(table.T, v[tile.keys])
+            total += np.ones(table.shape[-2], kind) @ table
+            part = matrix_product(table.swapaxes(-1, -2), v[:, tile.keys])
             mix = part if mix is None else np.add(mix, part, out=mix)
         np.divide(1, total, out=total, where=total != 0)  # a row with nothing allowed stays 0
         if mix is None:
-            mixed[band] = 0
+            mixed[:, band] = 0
         else:
-            np.multiply(mix, total[:, None], out=mixed[band])
-        self._inverse[at][band], self._shift[at][band] = total, shift
+            np.multiply(mix, total[..., None], out=mixed[:, band])
+        self._inverse[at][:, band], self._shift[at][:, band] = total, shift
 
     def _back(
         self,
         room: "_Room",
-        at: Index,
+        at: Heads,
+        size: int,
         grad: np.ndarray,
         mixed: np.ndarray,
         to_query: np.ndarray,
         to_key: np.ndarray,
         to_value: np.ndarray,
     ) -> None:
-        """The gradients of one head; those of keys and values grow from band to band."""
+        """The gradients of some heads; those of keys and values grow from band to band."""
         k, v = self._k[at], self._v[at]
         to_key[...], to_value[...] = 0, 0
-        for band in self._bands():
+        for band in self._bands(size):
             scaled, safe = self._queries(at, band)
-            inverse = self._inverse[at][band]
-            shift = None if safe else self._shift[at][band]
-            share = grad[band] * inverse[:, None]
-            turned, share_turned = np.ascontiguousarray(scaled.T), np.ascontiguousarray(share.T)
-            overlap = np.vecdot(grad[band], mixed[band])
+            inverse = self._inverse[at][:, band]
+            shift = None if safe else self._shift[at][:, band]
+            share = grad[:, band] * inverse[..., None]
+            turned = np.ascontiguousarray(scaled.swapaxes(-1, -2))
+            share_turned = np.ascontiguousarray(share.swapaxes(-1, -2))
+            overlap = np.vecdot(grad[:, band], mixed[:, band])
             overlap *= inverse
             slope = np.zeros_like(scaled)
             for tile in self._sight.tiles(at, band, room.most):
                 powers = self._scores(room.table(tile, turned), at, tile, turned, safe)
                 self._to_powers(powers, tile, shift)
-                to_value[tile.keys] += matrix_product(powers, share)
+                to_value[:, tile.keys] += matrix_product(powers, share)
                 to_scores = matrix_product(
-                    v[tile.keys], share_turned, out=room.second(tile, turned)
+                    v[:, tile.keys], share_turned, out=room.second(tile, turned)
                 )
-                to_scores -= overlap
+                to_scores -= overlap[:, None]
                 to_scores *= powers
-                to_key[tile.keys] += matrix_product(to_scores, scaled)
-                slope += matrix_product(to_scores.T, k[tile.keys])
-            np.multiply(slope, self._factor / self._per_nat, out=to_query[band])
+                to_key[:, tile.keys] += matrix_product(to_scores, scaled)
+                slope += matrix_product(to_scores.swapaxes(-1, -2), k[:, tile.keys])
+            np.multiply(slope, self._factor / self._per_nat, out=to_query[:, band])
         to_key /= self._per_nat
 
-    def _bands(self) -> list[slice]:
+    def _bands(self, size: int) -> list[slice]:
         """All queries."""
-        length, size = self._q.shape[-2], self._band
+        length = self._q.shape[-2]
         return [slice(start, min(start + size, length)) for start in range(0, length, size)]
 
-    def _queries(self, at: Index, band: slice) -> tuple[np.ndarray, bool]:
+    def _queries(self, at: Heads, band: slice) -> tuple[np.ndarray, bool]:
         """Scaled queries, and whether no score of theirs can be large (Cauchy–Schwarz)."""
-        largest = abs(self._factor) * sqrt(self._squares[at][band].max() * self._longest[at])
-        return self._q[at][band] * self._factor, largest <= SAFE_SCORE * self._per_nat
+        product = (self._squares[at][:, band].max(-1) * self._longest[at]).max()
+        largest = abs(self._factor) * sqrt(product)
+        return self._q[at][:, band] * self._factor, largest <= SAFE_SCORE * self._per_nat
 
     def _scores(
-        self, table: np.ndarray, at: Index, tile: Tile, turned: np.ndarray, safe: bool
+        self, table: np.ndarray, at: Heads, tile: Tile, turned: np.ndarray, safe: bool
     ) -> np.ndarray:
         """The scores of a tile; what is hidden is -inf, if that cannot wait (see `_to_powers`)."""
-        matrix_product(self._k[at][tile.keys], turned, out=table)
+        matrix_product(self._k[at][:, tile.keys], turned, out=table)
         if tile.allowed is not None and not safe:
-            np.copyto(table[tile.begin :], -np.inf, where=~tile.allowed)
+            np.copyto(table[:, tile.begin :], -np.inf, where=~tile.allowed)
         return table
 
     def _to_powers(self, table: np.ndarray, tile: Tile, shift: np.ndarray | None) -> None:
         """exp of the scores, in place, shifted only where one could be large; 0 where hidden."""
         if shift is not None:
-            table -= shift
+            table -= shift[:, None]
         self._power(table, out=table)
         if tile.allowed is not None and shift is None:
-            table[tile.begin :] *= tile.allowed
+            table[:, tile.begin :] *= tile.allowed
 
     def _shift_of(self, highest: np.ndarray) -> np.ndarray:
         """What is subtracted from rows with these maxima.
@@ -213,18 +241,18 @@ class _Attention:
 
 
 class _Room:
-    """Two tiles of one thread, each of `size` bytes, written over again and again.
+    """Two tables of one thread, (head, key, query), written over again and again.
 
     Attributes:
-        most: keys of a tile.
+        most: keys of a tile, where as many heads go together as can.
     """
 
-    def __init__(self, size: int, queries: int, dtype: np.dtype):
-        self.most = size // (queries * dtype.itemsize)
-        self._first, self._second = np.empty((2, queries * self.most), dtype)
+    def __init__(self, most: int, queries: int, dtype: np.dtype, heads: int = 1):
+        self.most = most
+        self._first, self._second = np.empty((2, heads * queries * most), dtype)
 
     def table(self, tile: Tile, turned: np.ndarray) -> np.ndarray:
-        """Room for (key, query)."""
+        """Room for the scores of a tile."""
         return _part(self._first, tile, turned)
 
     def second(self, tile: Tile, turned: np.ndarray) -> np.ndarray:
@@ -232,6 +260,12 @@ class _Room:
         return _part(self._second, tile, turned)
 
 
+def _keys_of(size: int, queries: int, dtype: np.dtype) -> int:
+    """Of a tile of so many bytes."""
+    return size // (queries * dtype.itemsize)
+
+
 def _part(room: np.ndarray, tile: Tile, turned: np.ndarray) -> np.ndarray:
-    shape = tile.keys.stop - tile.keys.start, turned.shape[1]
-    return room[: shape[0] * shape[1]].reshape(shape)
+    heads, _, queries = turned.shape
+    shape = heads, tile.keys.stop - tile.keys.start, queries
+    return room[: heads * shape[1] * queries].reshape(shape)

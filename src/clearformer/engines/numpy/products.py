@@ -26,7 +26,8 @@ DEEP = 128
 """Inner numbers from which A Bᵀ is no slower in pieces."""
 
 NARROW = 64
-"""Columns, of which a piece takes all where A lies on its side."""
+"""Columns, up to which pieces have 32 where A lies on its side: wider factors are not in the cache,
+where fewer columns at once are quicker."""
 
 STRIPE, MANY = 64, 1024
 """Columns of a copied stripe of a large B, or of one that lies on its side; rows from which the
@@ -90,8 +91,9 @@ def _piece(
     if b_turned:
         choices = [] if a_turned or inner < DEEP else [(16, 64), (32, 32), (64, 16)]
     elif a_turned:
-        narrow = [(32, columns), (16, columns), (8, columns)] if columns <= NARROW else []
-        choices = [*narrow, (64, 16), (32, 16)]
+        choices = [(64, 16), (32, 16)]
+        if columns <= NARROW:
+            choices = [(height, width) for width in (32, 16) for height in (64, 32, 16, 8)]
     else:
         return _rows_of(rows, inner * columns), columns, False
     fit = [

@@ -8,8 +8,8 @@ import numpy as np
 
 from clearformer.engines.bounds import check_mask
 
-Index = tuple[int, ...]
-"""Which of the attentions along the leading axes."""
+Heads = tuple[int | slice, ...]
+"""Which of the attentions along the leading axes: of the last of these axes, some in a row."""
 
 
 class Tile(NamedTuple):
@@ -35,7 +35,13 @@ class Sight:
         ShapeError: if the mask does not fit.
     """
 
-    def __init__(self, mask: np.ndarray | None, causal: bool, scores: tuple[int, ...], lead: Index):
+    def __init__(
+        self,
+        mask: np.ndarray | None,
+        causal: bool,
+        scores: tuple[int, ...],
+        lead: tuple[int, ...],
+    ):
         self._causal = causal
         self._keys = scores[-1]
         self._mask = None
@@ -44,17 +50,26 @@ class Sight:
             mask = np.atleast_2d(mask)
             self._mask = np.broadcast_to(mask, (*lead, *mask.shape[-2:]))
 
-    def tiles(self, index: Index, band: slice, most: int) -> Iterator[Tile]:
+    @property
+    def is_shared(self) -> bool:
+        """Whether all heads see the same, whatever else differs."""
+        return self._mask is None or self._mask.strides[-3] == 0
+
+    def end(self, band: slice) -> int:
+        """How many keys come before the first that this band of queries never sees by the rule."""
+        return min(band.stop, self._keys) if self._causal else self._keys
+
+    def tiles(self, heads: Heads, band: slice, most: int) -> Iterator[Tile]:
         """The tiles of at most `most` keys of which this band of queries may see something.
 
-        `most` is a multiple of 16.
+        `most` is a multiple of 16; the heads are one, or such as see the same.
         """
-        last = min(band.stop, self._keys) if self._causal else self._keys
+        last = self.end(band)
         if self._mask is None:
             for keys in _cut(0, last, most):
                 yield self._by_rule(band, keys)
             return
-        mask = self._mask[index]
+        mask = self._mask[heads][0]
         mask = mask if len(mask) == 1 else mask[band]  # else all queries see the same
         mask = np.broadcast_to(mask, (len(mask), self._keys))
         seen = np.flatnonzero(mask[:, :last].any(0))
