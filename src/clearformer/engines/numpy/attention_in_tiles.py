@@ -10,7 +10,7 @@ Tiles lie on their side, (key, query): so every product takes its factors as the
 """
 
 from collections.abc import Callable
-from math import sqrt
+from math import prod, sqrt
 
 import numpy as np
 
@@ -119,9 +119,9 @@ class _Attention:
         most = _keys_of(BACK_TILE, size, self._q.dtype)
 
         def begin() -> Callable[[Heads], None]:
-            room = _Room(most, size, self._q.dtype, BACK_HEADS)
+            room, second = (_Room(most, size, self._q.dtype, BACK_HEADS) for _ in range(2))
             return lambda at: self._back(
-                room, at, size, grad[at], mixed[at], *(x[at] for x in results)
+                room, second, at, size, grad[at], mixed[at], *(x[at] for x in results)
             )
 
         share_out(begin, self._heads(BACK_HEADS))
@@ -146,7 +146,7 @@ class _Attention:
         highest = np.full_like(total, -np.inf)
         mix: np.ndarray | None = None
         for tile in self._sight.tiles(at, band, room.most):
-            table = self._scores(room.table(tile, turned), at, tile, turned, safe)
+            table = self._scores(room.of(tile, turned), at, tile, turned, safe)
             if not safe:
                 np.maximum(highest, table.max(-2), out=highest)
                 before, shift = shift, self._shift_of(highest)
@@ -168,6 +168,7 @@ class _Attention:
     def _back(
         self,
         room: "_Room",
+        second: "_Room",
         at: Heads,
         size: int,
         grad: np.ndarray,
@@ -190,11 +191,11 @@ class _Attention:
             overlap *= inverse
             slope = np.zeros_like(scaled)
             for tile in self._sight.tiles(at, band, room.most):
-                powers = self._scores(room.table(tile, turned), at, tile, turned, safe)
+                powers = self._scores(room.of(tile, turned), at, tile, turned, safe)
                 self._to_powers(powers, tile, shift)
                 to_value[:, tile.keys] += matrix_product(powers, share)
                 to_scores = matrix_product(
-                    v[:, tile.keys], share_turned, out=room.second(tile, turned)
+                    v[:, tile.keys], share_turned, out=second.of(tile, turned)
                 )
                 to_scores -= overlap[:, None]
                 to_scores *= powers
@@ -241,7 +242,7 @@ class _Attention:
 
 
 class _Room:
-    """Two tables of one thread, (head, key, query), written over again and again.
+    """Room of one thread for a table (head, key, query), written over again and again.
 
     Attributes:
         most: keys of a tile, where as many heads go together as can.
@@ -249,23 +250,15 @@ class _Room:
 
     def __init__(self, most: int, queries: int, dtype: np.dtype, heads: int = 1):
         self.most = most
-        self._first, self._second = np.empty((2, heads * queries * most), dtype)
+        self._numbers = np.empty(heads * queries * most, dtype)
 
-    def table(self, tile: Tile, turned: np.ndarray) -> np.ndarray:
-        """Room for the scores of a tile."""
-        return _part(self._first, tile, turned)
-
-    def second(self, tile: Tile, turned: np.ndarray) -> np.ndarray:
-        """The same, elsewhere."""
-        return _part(self._second, tile, turned)
+    def of(self, tile: Tile, turned: np.ndarray) -> np.ndarray:
+        """As much of it as a tile of these heads and queries needs."""
+        heads, _, queries = turned.shape
+        shape = heads, tile.keys.stop - tile.keys.start, queries
+        return self._numbers[: prod(shape)].reshape(shape)
 
 
 def _keys_of(size: int, queries: int, dtype: np.dtype) -> int:
     """Of a tile of so many bytes."""
     return size // (queries * dtype.itemsize)
-
-
-def _part(room: np.ndarray, tile: Tile, turned: np.ndarray) -> np.ndarray:
-    heads, _, queries = turned.shape
-    shape = heads, tile.keys.stop - tile.keys.start, queries
-    return room[: heads * shape[1] * queries].reshape(shape)
