@@ -19,6 +19,7 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -41,6 +42,7 @@ from clearformer.generation.sampling import Sampling
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration
 from clearformer.models.products import step_flops
+from clearformer.runs.workers import workers_for
 from clearformer.training.memory import machine_bytes
 from clearformer.training.options import TrainingOptions
 
@@ -121,12 +123,18 @@ def bandwidth(threads: int) -> float:
         return READ * 4 / seconds_of(lambda: list(pool.map(lambda part: part.dot(part), parts)))
 
 
-def step(threads: int, batch: int = BATCH, vocabulary: int = VOCABULARY, **sizes: Any) -> Any:
-    """A training loop of the default recipe, and the work of its step."""
+def step(
+    threads: int | None, batch: int = BATCH, vocabulary: int = VOCABULARY, **sizes: Any
+) -> Any:
+    """A training loop of the default recipe, and the work of its step.
+
+    On as many threads as `train` would take unless it is said how many.
+    """
     made = ModelConfiguration(vocabulary, **{**SMALL, **sizes})
     options = TrainingOptions(
         steps=1_000_000, batch=batch, warm_up=0.0, decay_from=1.0, workers=threads
     )
+    options = replace(options, workers=workers_for(options, made))
     ids = np.random.default_rng(1).integers(vocabulary, size=max(100_000, 2 * made.context))
     model = build_decoder(made, np.random.default_rng(0))
     return training_loop(model, ids, made, options), step_flops(made, batch)
@@ -135,7 +143,7 @@ def step(threads: int, batch: int = BATCH, vocabulary: int = VOCABULARY, **sizes
 Point = dict[str, float]
 
 
-def steps(threads: int, name: str, values: Sequence[int]) -> Iterator[Point]:
+def steps(name: str, values: Sequence[int]) -> Iterator[Point]:
     """Training steps while one dial grows."""
     memory = 0
     for number, value in enumerate(values):
@@ -147,7 +155,7 @@ def steps(threads: int, name: str, values: Sequence[int]) -> Iterator[Point]:
         factor = (value / values[number - 1]) ** 2 if number else 1
         if memory * factor > MEMORY_SHARE * (machine_bytes() or sys.maxsize):
             return
-        loop, flops = step(threads, **dials)
+        loop, flops = step(None, **dials)
         with loop.learner.running():
             taken, memory = seconds_of(loop.one_step), memory_of(loop.one_step)
         yield {"x": value, "seconds": taken, "bytes": memory, "flops": flops}
@@ -222,11 +230,11 @@ def parts(threads: int) -> dict[str, Callable[[], Iterator[Point]]]:
     count = processors()
     return {
         "attention": lambda: attention_alone(LENGTHS),
-        "length": lambda: steps(threads, "context", LENGTHS),
-        "width": lambda: steps(threads, "embed", (32, 64, 128, 256, 512, 1024)),
-        "depth": lambda: steps(threads, "layers", (1, 2, 4, 8, 16)),
-        "batch": lambda: steps(threads, "batch", (1, 2, 4, 8, 16, 32, 64)),
-        "vocabulary": lambda: steps(threads, "vocabulary", (64, 256, 1024, 4096, 16_384)),
+        "length": lambda: steps("context", LENGTHS),
+        "width": lambda: steps("embed", (32, 64, 128, 256, 512, 1024)),
+        "depth": lambda: steps("layers", (1, 2, 4, 8, 16)),
+        "batch": lambda: steps("batch", (1, 2, 4, 8, 16, 32, 64)),
+        "vocabulary": lambda: steps("vocabulary", (64, 256, 1024, 4096, 16_384)),
         "threads": lambda: on_threads([n for n in (1, 2, 4, 8, 16) if n <= count]),
         "writing-length": lambda: writing_on(LENGTHS),
         "writing-width": lambda: writing("embed", (64, 128, 256, 512, 1024)),

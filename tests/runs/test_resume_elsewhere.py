@@ -144,7 +144,7 @@ def test_a_run_from_a_gpu_goes_on_here_and_says_so(on_torch, monkeypatch):
     from clearformer.engines.torch import devices
 
     monkeypatch.setattr(devices, "_there", lambda: {"cpu": 1, "cuda": 0, "mps": 0})
-    monkeypatch.setattr("clearformer.runs.machine.suitable_workers", lambda _: 3)
+    monkeypatch.setattr("clearformer.runs.machine.workers_for", lambda *_: 3)
     change_configuration(on_torch, lambda document: document.update(device="cuda", workers=1))
     told = Told()
     assert resume(on_torch, reporter=told).step == STEPS
@@ -155,7 +155,7 @@ def test_a_run_from_a_gpu_goes_on_here_and_says_so(on_torch, monkeypatch):
 
 def test_the_number_of_threads_is_kept_on_a_processor(on_torch, monkeypatch):
     """With another number of them the sums would be rounded otherwise."""
-    monkeypatch.setattr("clearformer.runs.machine.suitable_workers", lambda _: 3)
+    monkeypatch.setattr("clearformer.runs.machine.workers_for", lambda *_: 3)
     before = how_it_is_computed(on_torch).workers
     assert before != 3
     resume(on_torch)

@@ -34,6 +34,10 @@ class Configuration(ABC):
     """Fields that earlier versions did not have, with what those models were: left out of what is
     saved where they are that."""
 
+    worth_a_thread: ClassVar[int] = 130_000_000
+    """Multiplications and additions of a step in one layer that make up for sharing it with one
+    more thread (measured on a decoder: see the log)."""
+
     vocabulary: int
     """Tokens the model knows."""
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from clearformer.engines.choose import memory_of
 from clearformer.engines.execution import PARALLEL, PRECISIONS, Wish
 from clearformer.engines.ranks import Alone, processes_on_machine
-from clearformer.engines.threads import suitable_workers
 from clearformer.models.activations import WIDE
 from clearformer.models.kind import Configuration
+from clearformer.runs.workers import workers_for
 from clearformer.training.gpu_memory import gpu_memory
 from clearformer.training.memory import (
     SMALLER,
@@ -26,10 +26,13 @@ def fitting(asked: Wish, options: TrainingOptions, ranks: Alone, *, way_out: str
 
     `way_out` is what a person does where it does not fit.
     """
-    workers = options.workers or suitable_workers(options.batch)
     if (asked.engine or "numpy") == "numpy":
         return lambda model: require_memory(
-            model, options.batch, workers, options.accumulation, way_out=way_out
+            model,
+            options.batch,
+            workers_for(options, model),
+            options.accumulation,
+            way_out=way_out,
         )
 
     def on_pytorch(model: Configuration) -> None:
@@ -49,7 +52,7 @@ def pytorch_bytes(model: Configuration, asked: Wish, options: TrainingOptions, r
     rows = -(-options.batch // (ranks * options.accumulation))
     on_gpu = memory_of(asked.device) is not None
     alone = ranks == 1
-    workers = options.workers or suitable_workers(options.batch)
+    workers = workers_for(options, model)
     more = 0 if on_gpu or not alone else WIDE * model.parameter_count * (workers - 1)
     ways = (asked.parallel,) if asked.parallel else ("replicate",) if alone else PARALLEL
     return more + min(

@@ -9,9 +9,9 @@ from hashlib import sha256
 from clearformer.engines.choose import as_before, settle
 from clearformer.engines.execution import Execution, Wish, Work
 from clearformer.engines.ranks import Alone, place_here
-from clearformer.engines.threads import suitable_workers
 from clearformer.errors import ClearformerError, ElsewhereError, RunError
 from clearformer.models.kind import Configuration
+from clearformer.runs.workers import workers_for
 from clearformer.training.loop import STEPS
 from clearformer.training.objectives import objective_of
 from clearformer.training.options import TrainingOptions
@@ -63,7 +63,7 @@ def settled(
     Raises:
         ConfigurationError: the machine cannot do what was asked.
     """
-    wish = replace(asked, workers=_workers(options), ranks=ranks.ranks)
+    wish = replace(asked, workers=workers_for(options, model), ranks=ranks.ranks)
     return _by_first(ranks, lambda: settle(wish, work_of(options, model), waiting))
 
 
@@ -82,7 +82,7 @@ def settled_again(
     """
     # threads share a batch only on a processor, and where one process has all of it
     shared = before.ranks == 1 and before.device == "cpu"
-    workers = before.workers if shared else _workers(options)
+    workers = before.workers if shared else workers_for(options, model)
     wish = replace(asked, workers=workers, ranks=ranks.ranks)
 
     def decide() -> Decided:
@@ -102,10 +102,6 @@ def _by_first(ranks: Alone, decide: Callable[[], Decided]) -> Decided:
 
     execution, notes = ranks.first(plain)
     return Execution(**execution), tuple(notes)  # type: ignore[arg-type]
-
-
-def _workers(options: TrainingOptions) -> int:
-    return options.workers or suitable_workers(options.batch)
 
 
 def work_of(options: TrainingOptions, model: Configuration) -> Work:

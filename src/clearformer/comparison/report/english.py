@@ -235,7 +235,7 @@ ENGLISH: Mapping[str, str] = {
     "seeds": "seeds",
     "engine": "engine",
     "device": "device",
-    "workers": "threads",
+    "workers": "threads, at most",
     "system": "system",
     "processor": "processor",
     "python": "Python",

@@ -219,7 +219,7 @@ JAPANESE: Mapping[str, str] = {
     "seeds": "シード",
     "engine": "エンジン",
     "device": "デバイス",
-    "workers": "スレッド数",
+    "workers": "スレッド数（最大）",
     "system": "OS",
     "processor": "プロセッサ",
     "python": "Python",

@@ -27,6 +27,8 @@ ALIGNMENTS = ("none", "dot", "additive")
 class PairConfiguration(Configuration):
     """What is common to models that read a source and write a target."""
 
+    worth_a_thread: ClassVar[int] = 400_000_000
+
     layers: int = 1
     """Layers or blocks, as many to read as to write."""
     embed: int = 128
@@ -155,6 +157,7 @@ class EncoderDecoderConfiguration(PairConfiguration):
     """Of the Transformer that reads a source and writes a target."""
 
     kind: ClassVar[str] = "encoder-decoder"
+    worth_a_thread: ClassVar[int] = 270_000_000
     before: ClassVar[Mapping[str, object]] = {"largest_score": None}
 
     layers: int = 2

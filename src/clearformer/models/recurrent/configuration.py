@@ -22,6 +22,7 @@ RESETS = ("after", "before")
 class RecurrentConfiguration(Configuration):
     """Sizes of a recurrent model; what is None follows from the rest (see `completed`)."""
 
+    worth_a_thread: ClassVar[int] = 170_000_000
     gates: ClassVar[int]
     """Sums of input and state that a step computes."""
     cell: ClassVar[str]
@@ -165,6 +166,7 @@ class GRUConfiguration(RecurrentConfiguration):
     kind: ClassVar[str] = "gru"
     gates: ClassVar[int] = 3
     cell: ClassVar[str] = "GRU"
+    worth_a_thread: ClassVar[int] = 450_000_000
 
     reset: str = "after"
     """Where the reset gate stands: after the product with the state (PyTorch's way), or before it
