@@ -23,7 +23,7 @@ def growth(monkeypatch):
 
 
 def test_a_part_has_its_points_exponents_and_the_limits_of_the_machine(growth):
-    found = growth.measured("depth", lambda: growth.steps(1, "layers", (1, 2, 4)), threads=1)
+    found = growth.measured("depth", lambda: growth.steps("layers", (1, 2, 4)), threads=1)
     assert [point["x"] for point in found["points"]] == [1, 2, 4]
     assert found["peak"] > 0
     exponent, low, high = found["exponent_of_bytes"]
@@ -38,7 +38,7 @@ def test_a_part_has_its_points_exponents_and_the_limits_of_the_machine(growth):
 
 def test_a_part_goes_no_further_than_memory_and_patience(growth, monkeypatch):
     monkeypatch.setattr(growth, "LONGEST_TURN", 0.0)
-    assert len(list(growth.steps(1, "layers", (1, 2, 4)))) == 1
+    assert len(list(growth.steps("layers", (1, 2, 4)))) == 1
     monkeypatch.setattr(growth, "LONGEST_TURN", 9.0)
     monkeypatch.setattr(growth, "MEMORY_SHARE", 0.0)
     assert len(list(growth.attention_alone((8, 16)))) == 1
