@@ -1,12 +1,16 @@
 """Laws of plans: equal lengths for all, and read back as they were written."""
 
 import json
+from unittest.mock import patch
 
 import pytest
 
 from clearformer.comparison.compare import planned
+from clearformer.comparison.entries import sized_entries
 from clearformer.comparison.plan import SHARE, Plan
+from clearformer.comparison.text_course import TextCourse
 from clearformer.errors import RunError
+from clearformer.text.corpus import Corpus
 
 PLAN = planned({"budget": {"parameters": 5000, "tokens": 96_000}, "batch": 12, "seeds": 2})
 
@@ -30,6 +34,17 @@ def test_only_rate_and_seed_differ_between_trials():
     one, other = PLAN.options(1e-3, 0, window=64), PLAN.options(1e-2, 1, window=64)
     differing = {name for name, value in one.to_json().items() if value != other.to_json()[name]}
     assert differing == {"learning_rate", "seed"}
+
+
+@pytest.mark.parametrize(("parameters", "asked", "taken"), [(5000, 4, 1), (3_000_000, 4, 4)])
+def test_a_small_model_takes_fewer_threads_than_the_plan_has(parameters, asked, taken):
+    budget = {"parameters": parameters, "tokens": 96_000}
+    with patch("clearformer.engines.threads.processors", return_value=8):
+        plan = planned({"budget": budget, "models": ["decoder"], "workers": asked})
+        course = TextCourse(Corpus("the cat sat on the mat. " * 200, ("it",), ()), plan.context)
+        (entry,) = sized_entries(plan, course)
+        trial = entry.trial(plan, course, 1e-3, 0)
+    assert trial.execution.workers == trial.options.workers == taken
 
 
 def test_a_plan_comes_back_from_json():

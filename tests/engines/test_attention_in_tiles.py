@@ -106,6 +106,18 @@ def test_they_agree_where_tiles_are_used_by_themselves(dtype, causal, kind, fact
 
 
 @pytest.mark.usefixtures("small_tiles")
+@both_types
+@pytest.mark.parametrize("shape", [(3, 1, 20, 35), (5, 20, 35), (3, 5, 1, 35), (3, 1, 1, 35)])
+@pytest.mark.parametrize("size", [1.0, 12.0], ids=["safe", "shifted"])
+def test_heads_that_go_together_keep_what_each_may_see(dtype, shape, size, rng):
+    """Three sequences of five heads: masks that heads share, and masks of their own."""
+    arrays = [rng.uniform(-1, 1, (3, 5, length, 4)).astype(dtype) for length in (20, 35, 35)]
+    arrays[0] *= size
+    arrays[0][1, 2] *= 9  # one head whose scores are large beside others whose are small
+    check_both_ways(arrays, rng.random(shape) < 0.6, True, 1.0, 10 * PRECISION[dtype])
+
+
+@pytest.mark.usefixtures("small_tiles")
 @pytest.mark.parametrize("scale", [None, 30.0], ids=["safe", "shifted"])
 @pytest.mark.parametrize("kind", ["none", "scattered", "window"])
 def test_gradient_agrees_with_finite_differences(scale, kind, rng):
