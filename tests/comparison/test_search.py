@@ -38,20 +38,20 @@ def test_of_rates_that_do_about_as_well_the_smallest_is_taken(smaller, chosen):
     assert (found.chosen, found.widened) == (chosen, smaller > 1.0)
 
 
-def test_the_edge_is_where_the_best_lies_and_not_what_is_taken():
-    loss_of, _ = losses(r0_001=2.479, r0_003=2.465, r0_01=2.438, r0_03=2.441)
+@pytest.mark.parametrize(
+    ("found_losses", "chosen", "best", "at_the_edge"),
+    [((2.479, 2.465, 2.438, 2.441), 1e-3, 1e-2, False), ((3.0, 2.0, 1.0, 0.99), 1e-2, 3e-2, True)],
+    ids=["the smallest taken", "the best at the upper edge"],
+)
+def test_the_edge_is_where_the_best_lies_and_not_what_is_taken(
+    found_losses, chosen, best, at_the_edge
+):
+    names = ("r0_001", "r0_003", "r0_01", "r0_03")
+    loss_of, _ = losses(**dict(zip(names, found_losses, strict=True)))
     found = searched("it", loss_of)
-    assert (found.chosen, found.best) == (1e-3, 1e-2)
-    assert found.smallest_taken
-    assert not found.at_the_edge
-
-
-def test_a_best_at_the_upper_edge_is_told_though_a_smaller_one_is_taken():
-    loss_of, _ = losses(r0_001=3.0, r0_003=2.0, r0_01=1.0, r0_03=0.99)
-    found = searched("it", loss_of)
-    assert (found.chosen, found.best) == (1e-2, 3e-2)
-    assert found.at_the_edge
-    assert not found.smallest_taken
+    assert (found.chosen, found.best) == (chosen, best)
+    assert found.at_the_edge is at_the_edge
+    assert found.smallest_taken is not at_the_edge
 
 
 def test_a_best_at_the_lower_edge_is_no_smallest_for_want_of_a_difference():

@@ -118,6 +118,21 @@ def test_heads_that_go_together_keep_what_each_may_see(dtype, shape, size, rng):
 
 
 @pytest.mark.usefixtures("small_tiles")
+@both_types
+def test_how_many_heads_go_together_changes_no_bit(dtype, rng):
+    """More threads share out fewer heads each: the numbers must not depend on the machine."""
+    query, key, value = rng.normal(size=(3, 4, 20, 4)).astype(dtype)
+    query[1] *= 40  # shifted, beside heads that are not
+    found = []
+    for threads in (1, 64):
+        with patch.object(tiles, "threads_allowed", return_value=threads):
+            mixed, gradient = tiles.attend_in_tiles(query, key, value, None, True, 0.5)
+            found.append((mixed, *gradient(weights_like(mixed))))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.usefixtures("small_tiles")
 @pytest.mark.parametrize("scale", [None, 30.0], ids=["safe", "shifted"])
 @pytest.mark.parametrize("kind", ["none", "scattered", "window"])
 def test_gradient_agrees_with_finite_differences(scale, kind, rng):

@@ -17,7 +17,7 @@ from clearformer.models.kind import Configuration
 from clearformer.models.kinds import KINDS
 from clearformer.runs.fitting import fitting
 from clearformer.runs.machine import settled
-from clearformer.runs.workers import workers_for
+from clearformer.runs.workers import workers_that_pay
 from clearformer.training.options import TrainingOptions
 
 LESS = "take a smaller --budget of parameters"
@@ -64,8 +64,7 @@ class Entry:
         share = SHARE if search else 1.0
         window = course.read_in_a_row(self.entrant, made)
         options = plan.options(rate, seed, window=window, share=share)
-        suitable = workers_for(replace(options, workers=None), made)
-        options = replace(options, workers=min(plan.workers, suitable))
+        options = replace(options, workers=min(plan.workers, workers_that_pay(options, made)))
         asked = Wish(plan.engine, plan.device, compiled=False)
         execution, _ = settled(asked, options, made, Alone(), _unheard)
         return Trial(made, course.ground(self.entrant, made, search), options, execution)

@@ -19,7 +19,7 @@ from clearformer.engines.numpy.power import quickest_power
 from clearformer.engines.numpy.products import matrix_product
 from clearformer.engines.numpy.sight import Heads, Sight, Tile
 from clearformer.engines.tape import Gradient
-from clearformer.engines.threads import share_out
+from clearformer.engines.threads import share_out, threads_allowed
 
 BAND = 128
 """Queries of a tile forwards: few, because the causal rule hides half of the last keys."""
@@ -90,6 +90,8 @@ class _Attention:
         self._factor = factor * self._per_nat
         self._inverse = np.empty((*lead, q.shape[-2]), q.dtype)
         self._shift = np.zeros_like(self._inverse)
+        together = -(-prod(lead) // threads_allowed()) if self._sight.is_shared else 1
+        self._together = max(1, together)
 
     def forwards(self) -> np.ndarray:
         """O."""
@@ -128,9 +130,12 @@ class _Attention:
         return results
 
     def _heads(self, together: int) -> list[Heads]:
-        """All heads, so many at once: those next to each other that see the same."""
+        """All heads, so many at once as see the same, and as leave something for each thread.
+
+        How many go together changes no bit: no head's keys are cut by it.
+        """
         *others, heads = self._lead
-        size = max(1, together if self._sight.is_shared else 1)
+        size = max(1, min(together, self._together))
         return [
             (*index, slice(start, min(start + size, heads)))
             for index in np.ndindex(*others)
