@@ -7,12 +7,13 @@ with them the rows are split as always.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
 
 from clearformer.engines import learner
+from clearformer.engines.copied import Copied, copies_work, shared
 from clearformer.engines.helpers import ALONE, Helpers
 from clearformer.engines.learner import Loss
 from clearformer.engines.memory import collecting_seldom
@@ -30,12 +31,19 @@ class Learner(learner.Learner):
 
     def __init__(self, model: Any, loss: Loss, workers: int = 1):
         super().__init__(model, workers)
+        if workers > 1 and copies_work():
+            self.parameters = shared(self.parameters)
         self.model = model.with_parameters(lambda name, _: self.view(self.parameters, name))
         compiled = is_compiled(TRAINING)
         whole = bool(model.in_one_piece) and not compiled
         helpers = Helpers(self._pool, workers - 1) if whole else ALONE
         split = 1 if whole else workers
-        self._workers = [_Worker(self, loss, Tape(helpers, compiled)) for _ in range(split)]
+        first = _Worker(self, loss, Tape(helpers, compiled), self.zeros())
+        others = (
+            _Worker(self, loss, Tape(compiled=compiled), shared(self.zeros()))
+            for _ in range(split - 1)
+        )
+        self._workers = [first, *others]
 
     def buffer(self, flat: np.ndarray) -> np.ndarray:
         """The array itself."""
@@ -52,21 +60,36 @@ class Learner(learner.Learner):
     @contextmanager
     def running(self) -> Iterator[None]:
         """While training: one BLAS thread per worker, and few searches for garbage."""
-        with one_blas_thread(), one_of_several(), collecting_seldom():
+        with one_blas_thread(), one_of_several(), collecting_seldom(), ExitStack() as copies:
+            for worker in self._workers[1:]:
+                copies.enter_context(worker.elsewhere())
             yield
 
 
 class _Worker:
     """One thread's tape, and its share of the gradients."""
 
-    def __init__(self, learner: Learner, loss: Loss, tape: Tape):
+    def __init__(self, learner: Learner, loss: Loss, tape: Tape, gradients: np.ndarray):
         self._tape = tape
         self._loss = loss
         self._model = learner.model.with_parameters(lambda _, array: self._tape.watch(array))
         self._leaves = self._model.parameters()
-        self.gradients = learner.zeros()
+        self.gradients = gradients
         self._views = learner.named(self.gradients)
         self._rooms = {leaf.index: self._views[name] for name, leaf in self._leaves.items()}
+        self._copy: Copied | None = None
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        """Inside, `run` is done by a copy of this process, if there can be one."""
+        if self._copy or not copies_work():
+            yield
+            return
+        with Copied(self._told) as self._copy:
+            try:
+                yield
+            finally:
+                self._copy = None
 
     def run(
         self,
@@ -76,6 +99,26 @@ class _Worker:
         rng: np.random.Generator | None,
     ) -> float:
         """The loss times `share`; its gradient goes into `gradients`, some of it at once."""
+        told = self._copy(arrays, share, fresh, rng) if self._copy else None
+        if told is None:
+            return self._run(arrays, share, fresh, rng)
+        loss, state = told
+        if rng is not None:
+            rng.bit_generator.state = state
+        return loss
+
+    def _told(self, *arguments: Any) -> tuple[float, Any]:
+        """In the copy: the loss, and where the generator is now."""
+        rng = arguments[-1]
+        return self._run(*arguments), rng and rng.bit_generator.state
+
+    def _run(
+        self,
+        arrays: Sequence[np.ndarray],
+        share: float,
+        fresh: bool,
+        rng: np.random.Generator | None,
+    ) -> float:
         if not len(arrays[0]):
             if fresh:
                 self.gradients[:] = 0
