@@ -15,9 +15,6 @@ from engines.theirs import theirs
 PROVED_APART = {"adamw", "orthogonalise"}  # have no gradient: tests of their own
 
 
-ROUNDS_OTHERWISE = {"lstm"}  # PyTorch's own kernel, by a bit, while it records
-
-
 def has_entries(case: Case) -> bool:
     """Whether there is something to move: of nothing, PyTorch cannot take differences."""
     return all(0 not in shape for shape in case.operands.values())
@@ -94,10 +91,11 @@ def test_recording_changes_nothing_and_types_and_shapes_stay(case: Case, by, dty
     value = by.value(case.ours, *arrays)
     assert value.dtype == dtype
     recorded, gradients = by.gradients(case.ours, weights_like(value), *arrays)
-    if by is not BY_NUMPY and case.operation in ROUNDS_OTHERWISE:
-        np.testing.assert_allclose(recorded, value, 4 * np.finfo(dtype).eps, strict=True)
-    else:
+    if by is BY_NUMPY:
         np.testing.assert_array_equal(recorded, value, strict=True)
+    else:  # while PyTorch records it has other kernels and folds other axes; which, hangs on MKL
+        bit = np.finfo(dtype).eps
+        np.testing.assert_allclose(recorded, value, 16 * bit, 16 * bit, strict=True)
     for gradient, x in zip(gradients, arrays, strict=True):
         assert type(gradient) is np.ndarray
         assert (gradient.dtype, gradient.shape) == (x.dtype, x.shape)

@@ -30,7 +30,11 @@ TIME_TO_END = 5.0
 
 
 def copies_work() -> bool:
-    """Whether this process may be copied: not by systems that threads or libraries forbid it on."""
+    """Whether this process may be copied.
+
+    On other systems its libraries do not survive that, or nothing can be copied; a process that
+    `multiprocessing` ends with its parent may have no children.
+    """
     return sys.platform == "linux" and not multiprocessing.current_process().daemon
 
 
@@ -45,10 +49,11 @@ def shared(array: np.ndarray) -> np.ndarray:
 
 
 class Copied:
-    """`with Copied(work) as there:` has there(*arguments) call work(*arguments) in a copy.
+    """`with Copied(work) as there:` has a copy call work(*arguments), again and again.
 
-    What it writes into shared memory is there when it has answered. It ends when this process does,
-    however it ends.
+    `answer = there.begin(*arguments)` asks it to; answer() waits, and returns what `work` did. What
+    it has written into shared memory is there then. The copy ends when this process does, however
+    it ends.
     """
 
     def __init__(self, work: Callable[..., Any]) -> None:
@@ -74,28 +79,47 @@ class Copied:
         self._process, self._connection = process, mine
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if self._connection:
-            self._connection.close()
-            self._connection = None
+    def __exit__(self, mistake: object, *_: object) -> None:
+        """Ends it; at once after a mistake, when it may be at work."""
+        self._give_up()
         if self._process:
-            self._process.join(TIME_TO_END)
+            self._process.join(0 if mistake else TIME_TO_END)
             self._process.kill()
             self._process.join()
             self._process.close()
             self._process = None
 
-    def __call__(self, *arguments: Any) -> Any:
-        """What `work` returned; None where it failed or nobody is there: do it here, then."""
-        if self._connection is None:
-            return None
+    @property
+    def is_there(self) -> bool:
+        """Whether somebody will answer, as far as is known."""
+        return self._connection is not None
+
+    def begin(self, *arguments: Any) -> Callable[[], Any]:
+        """Asks, and waits for nothing.
+
+        Returns:
+            A function, to be called before the next `begin`: it waits, and returns what `work` did;
+            None where it failed or nobody is there. Do it here, then.
+        """
+        if self._connection:
+            try:
+                self._connection.send(arguments)
+            except OSError:
+                self._give_up()
+        return self._answer
+
+    def _answer(self) -> Any:
         try:
-            self._connection.send(arguments)
-            return self._connection.recv()
-        except (OSError, EOFError):  # it was killed
-            self._connection.close()
-            self._connection = None
+            return self._connection.recv() if self._connection else None
+        except (OSError, EOFError):
+            self._give_up()
             return None
+
+    def _give_up(self) -> None:
+        """Nobody is there any more, or is to be."""
+        if self._connection:
+            self._connection.close()
+        self._connection = None
 
 
 def _serve(connection: "Connection[Any, Any]", work: Callable[..., Any]) -> None:
@@ -118,10 +142,10 @@ def _serve(connection: "Connection[Any, Any]", work: Callable[..., Any]) -> None
 
 def _close_all_but(number: int) -> None:
     """So that what the parent lets go, as a lock, is free however long a copy lives."""
-    for name in os.listdir(OPEN_FILES):
-        if int(name) > 2 and int(name) != number:
+    for name in [int(path.name) for path in OPEN_FILES.iterdir()]:
+        if name > 2 and name != number:
             with suppress(OSError):
-                os.close(int(name))
+                os.close(name)
 
 
 @contextmanager

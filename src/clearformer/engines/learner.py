@@ -8,7 +8,7 @@ engine: see `engines.numpy.learner` and `engines.torch.learner`.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from itertools import pairwise
 from math import sqrt
@@ -30,6 +30,10 @@ Rngs = Callable[[int], np.random.Generator]
 
 FEW = 1_000_000
 """Numbers whose norm one thread has found before another has woken up."""
+
+
+Job = tuple[Sequence[np.ndarray], float, bool, np.random.Generator | None]
+"""What a worker is told: see `Worker.run`."""
 
 
 class Worker(Protocol):
@@ -79,7 +83,7 @@ class Learner(ABC):
         self.stacks = stacks_of(self._layout, self.hidden)
         self.others = list(others(self.stacks, (0, self.matrices, total)))
         self.threads = workers
-        self._workers: list[Worker] = []
+        self._workers: Sequence[Worker] = ()
         self._pool = (
             ThreadPoolExecutor(workers - 1, initializer=self.begin_thread) if workers > 1 else None
         )
@@ -100,6 +104,12 @@ class Learner(ABC):
     @abstractmethod
     def to_array(self, x: Any) -> np.ndarray:
         """A tensor of the engine as a NumPy array that shares its memory, where that can be."""
+
+    def begin(self, worker: Any, job: Job) -> Callable[[], float]:
+        """Has another worker begin; what is returned gives its loss."""
+        if self._pool is None:  # one thread does all of it, one after another
+            return lambda: worker.run(*job)
+        return self._pool.submit(lambda: float(worker.run(*job))).result
 
     def begin_thread(self) -> None:
         """What each worker thread does first."""
@@ -169,14 +179,15 @@ class Learner(ABC):
         rows = len(arrays[0])
         cuts = [rows * n // len(self._workers) for n in range(len(self._workers) + 1)]
 
-        def run(number: int) -> float:
+        def job(number: int) -> Job:
             begin, end = cuts[number], cuts[number + 1]
             part = [array[begin:end] for array in arrays]
             rng = rngs(number) if rngs else None
-            weight = share * (end - begin) / max(rows, 1)
-            return self._workers[number].run(part, weight, self._fresh, rng)
+            return part, share * (end - begin) / max(rows, 1), self._fresh, rng
 
-        losses = self._in_parallel(run, range(len(self._workers)))
+        mine, *others = self._workers
+        later = [self.begin(other, job(number)) for number, other in enumerate(others, 1)]
+        losses = _all_of([lambda: mine.run(*job(0)), *later])
         self._fresh = False
         return sum(losses) / share if share else 0.0
 
@@ -240,12 +251,21 @@ class Learner(ABC):
         items = list(items)
         if self._pool is None:
             return [function(item) for item in items]
-        later = [self._pool.submit(function, item) for item in items[1:]]
+        later = [self._pool.submit(function, item).result for item in items[1:]]
+        return _all_of([lambda: function(items[0]), *later])
+
+
+def _all_of(results: Iterable[Callable[[], Any]]) -> list[Any]:
+    """All results; each is waited for, also after a mistake: nothing may go on writing."""
+    found, mistakes = list[Any](), list[BaseException]()
+    for result in results:
         try:
-            first = function(items[0])
-        finally:
-            wait(later)  # also after a mistake nothing may go on writing
-        return [first, *(future.result() for future in later)]
+            found.append(result())
+        except BaseException as mistake:
+            mistakes.append(mistake)
+    if mistakes:
+        raise mistakes[0]
+    return found
 
 
 def _layout(shapes: Mapping[str, tuple[int, ...]]) -> Layout:

@@ -6,7 +6,7 @@ at every operation of every step. Compiled kernels make all steps in one call wi
 with them the rows are split as always.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from clearformer.engines import learner
 from clearformer.engines.copied import Copied, copies_work, shared
 from clearformer.engines.helpers import ALONE, Helpers
-from clearformer.engines.learner import Loss
+from clearformer.engines.learner import Job, Loss
 from clearformer.engines.memory import collecting_seldom
 from clearformer.engines.numpy.compiled.choice import is_compiled
 from clearformer.engines.tape import Tape
@@ -28,6 +28,8 @@ does must not depend on how many steps are left, or a run gone on with would get
 
 class Learner(learner.Learner):
     """Computes losses and gradients of one model, with single-threaded BLAS on each worker."""
+
+    _workers: "Sequence[_Worker]"
 
     def __init__(self, model: Any, loss: Loss, workers: int = 1):
         super().__init__(model, workers)
@@ -57,6 +59,10 @@ class Learner(learner.Learner):
         """The array itself."""
         return x
 
+    def begin(self, worker: Any, job: Job) -> Callable[[], float]:
+        """A copy of this process if the worker has one, else a thread."""
+        return worker.begin(*job) or super().begin(worker, job)
+
     @contextmanager
     def running(self) -> Iterator[None]:
         """While training: one BLAS thread per worker, and few searches for garbage."""
@@ -81,15 +87,38 @@ class _Worker:
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
-        """Inside, `run` is done by a copy of this process, if there can be one."""
+        """Inside, a copy of this process may do what `run` does, if there can be one."""
         if self._copy or not copies_work():
             yield
             return
-        with Copied(self._told) as self._copy:
+        with Copied(self._told) as copy:
+            self._copy = copy
             try:
                 yield
             finally:
                 self._copy = None
+
+    def begin(self, *job: Any) -> Callable[[], float] | None:
+        """Has the copy begin; what is returned waits for it. None where there is no copy."""
+        if not (self._copy and self._copy.is_there):
+            return None
+        answer, rng = self._copy.begin(*job), job[-1]
+
+        def result() -> float:
+            told = answer()
+            if told is None:
+                return self.run(*job)
+            loss, state = told
+            if rng is not None:
+                rng.bit_generator.state = state
+            return loss
+
+        return result
+
+    def _told(self, *job: Any) -> tuple[float, Any]:
+        """In the copy: the loss, and how far the generator is."""
+        rng = job[-1]
+        return self.run(*job), rng and rng.bit_generator.state
 
     def run(
         self,
@@ -99,26 +128,6 @@ class _Worker:
         rng: np.random.Generator | None,
     ) -> float:
         """The loss times `share`; its gradient goes into `gradients`, some of it at once."""
-        told = self._copy(arrays, share, fresh, rng) if self._copy else None
-        if told is None:
-            return self._run(arrays, share, fresh, rng)
-        loss, state = told
-        if rng is not None:
-            rng.bit_generator.state = state
-        return loss
-
-    def _told(self, *arguments: Any) -> tuple[float, Any]:
-        """In the copy: the loss, and where the generator is now."""
-        rng = arguments[-1]
-        return self._run(*arguments), rng and rng.bit_generator.state
-
-    def _run(
-        self,
-        arrays: Sequence[np.ndarray],
-        share: float,
-        fresh: bool,
-        rng: np.random.Generator | None,
-    ) -> float:
         if not len(arrays[0]):
             if fresh:
                 self.gradients[:] = 0
