@@ -134,7 +134,9 @@ def test_a_note_is_broken_at_spaces_and_indented_in_a_terminal_only(monkeypatch)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("where", ["NumPy on 2 threads", "PyTorch on cuda:1 in bfloat16, compiled"])
+@pytest.mark.parametrize(
+    "where", ["NumPy on 2 processors", "PyTorch on cuda:1 in bfloat16, compiled"]
+)
 def test_what_is_trained_is_told_within_80_columns(capsys, kind, where):
     model = KINDS[kind].configuration(vocabulary=100)
     with TrainingDisplay() as display:

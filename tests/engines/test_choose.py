@@ -90,9 +90,9 @@ def test_nothing_else_is_ever_recorded(how):
 @pytest.mark.parametrize(
     ("execution", "told"),
     [
-        (Execution(), "NumPy on 1 thread"),
-        (Execution(workers=2), "NumPy on 2 threads"),
-        (Execution("torch", workers=3), "PyTorch on 3 threads"),
+        (Execution(), "NumPy on 1 processor"),
+        (Execution(workers=2), "NumPy on 2 processors"),
+        (Execution("torch", workers=3), "PyTorch on 3 processors"),
         (Execution("torch", "cuda:1", "bfloat16"), "PyTorch on cuda:1"),
         (Execution("torch", "cuda", ranks=8), "PyTorch on cuda, 8 processes"),
     ],

@@ -61,7 +61,7 @@ def _in(section: str, *names: str, **options: Any) -> Callable[[Any], Any]:
 @_in("The machine", "--engine", type=click.Choice(ENGINES),
      help="What does the arithmetic.  [default: numpy]")  # fmt: skip
 @_in("The machine", "--device", metavar="cpu|cuda|mps", help="Of PyTorch.")
-@_in("The machine", "--workers", type=int, help="Threads that share a batch, at most.")
+@_in("The machine", "--workers", type=int, help="Processors that share a batch, at most.")
 @json_option
 def compare(
     text: tuple[Path, ...],

@@ -97,7 +97,7 @@ def compare(
         encoding: of the files.
         engine: numpy (unless given) or torch.
         device: of PyTorch.
-        workers: threads that share a batch, at most: small models take fewer.
+        workers: threads or processes that share a batch, at most: small models take fewer.
         listener: hears what happens; `cf.ComparisonDisplay()` shows it, and without one nothing is
             printed.
 

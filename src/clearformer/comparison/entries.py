@@ -64,7 +64,9 @@ class Entry:
         share = SHARE if search else 1.0
         window = course.read_in_a_row(self.entrant, made)
         options = plan.options(rate, seed, window=window, share=share)
-        options = replace(options, workers=min(plan.workers, workers_that_pay(options, made)))
+        options = replace(
+            options, workers=min(plan.workers, workers_that_pay(options, made, plan.engine))
+        )
         asked = Wish(plan.engine, plan.device, compiled=False)
         execution, _ = settled(asked, options, made, Alone(), _unheard)
         return Trial(made, course.ground(self.entrant, made, search), options, execution)

@@ -78,13 +78,12 @@ def run(
 def memory_of(trial: Trial) -> int:
     """Bytes at the height of a training step: weights, gradients, averages, what a batch leaves.
 
-    Measured apart from the timed trials, as that slows everything down. On NumPy all that Python
-    and NumPy have allocated; on PyTorch its tensors, with one thread for the whole batch.
+    Measured apart from the timed trials, as that slows everything down, and with one worker for the
+    whole batch. On NumPy all that Python and NumPy have allocated; on PyTorch its tensors.
     """
-    engine = trial.execution.engine
-    if engine != "numpy":
-        trial = replace(trial, execution=replace(trial.execution, workers=1))
-    height: int = choose_engine(engine).height_of(lambda: _some_steps(trial))
+    alone = replace(trial, execution=replace(trial.execution, workers=1))
+    engine = choose_engine(trial.execution.engine)
+    height: int = engine.height_of(lambda: _some_steps(alone))
     return height
 
 

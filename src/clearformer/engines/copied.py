@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -25,23 +26,21 @@ SIGNALS = ("SIGINT", "SIGHUP")
 OPEN_FILES = Path("/proc/self/fd")
 """Numbers of what this process has open."""
 
-TIME_TO_END = 5.0
-"""Seconds that a copy has to end by itself; it waits for work then."""
+TIME_TO_END, LOOK = 5.0, 0.001
+"""Seconds that a copy has to end by itself, when it waits for work; and how often that is seen."""
 
 
 def copies_work() -> bool:
-    """Whether this process may be copied.
-
-    On other systems its libraries do not survive that, or nothing can be copied; a process that
-    `multiprocessing` ends with its parent may have no children.
-    """
-    return sys.platform == "linux" and not multiprocessing.current_process().daemon
+    """Whether processes may be copied here: on other systems their libraries do not survive it."""
+    return sys.platform == "linux"
 
 
 def shared(array: np.ndarray) -> np.ndarray:
-    """A copy of the array, in memory that this process and its copies share."""
+    """Another such array, in memory that this process and its copies share, if there can be any."""
+    if not copies_work():
+        return array.copy()
     room = mmap.mmap(-1, max(array.nbytes, 1))
-    with suppress(OSError):  # a system without large pages
+    with suppress(OSError, AttributeError):  # a system without large pages
         room.madvise(mmap.MADV_HUGEPAGE)
     there = np.ndarray(array.shape, array.dtype, room)
     there[...] = array
@@ -59,35 +58,32 @@ class Copied:
     def __init__(self, work: Callable[..., Any]) -> None:
         """Nothing is copied yet."""
         self._work = work
-        self._process: Any = None
+        self._process = 0
         self._connection: Connection[Any, Any] | None = None
 
     def __enter__(self) -> "Copied":
         """Copies; where the system refuses, nobody will answer."""
         mine, its = multiprocessing.Pipe()
-        process = multiprocessing.get_context("fork").Process(
-            target=_serve, args=(its, self._work), daemon=True
-        )
         with its, _signals_wait(), warnings.catch_warnings():
             # of threads that hold locks: a copy does sums, and touches none that is not its own
             warnings.simplefilter("ignore", DeprecationWarning)
             try:
-                process.start()
+                self._process = os.fork()
             except OSError:
                 mine.close()
                 return self
-        self._process, self._connection = process, mine
+            if not self._process:
+                _serve(its, self._work)
+        self._connection = mine
         return self
 
     def __exit__(self, mistake: object, *_: object) -> None:
         """Ends it; at once after a mistake, when it may be at work."""
         self._give_up()
         if self._process:
-            self._process.join(0 if mistake else TIME_TO_END)
-            self._process.kill()
-            self._process.join()
-            self._process.close()
-            self._process = None
+            with suppress(ChildProcessError):  # somebody else has waited for it
+                _end(self._process, 0 if mistake else TIME_TO_END)
+            self._process = 0
 
     @property
     def is_there(self) -> bool:
@@ -126,7 +122,7 @@ def _serve(connection: "Connection[Any, Any]", work: Callable[..., Any]) -> None
     """What a copy does, until nobody is at the other end any more."""
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        _close_all_but(connection.fileno())
+        _let_go(connection.fileno())
         while True:
             arguments = connection.recv()
             try:
@@ -140,12 +136,26 @@ def _serve(connection: "Connection[Any, Any]", work: Callable[..., Any]) -> None
         os._exit(0)  # nothing that the parent has begun is ended here
 
 
-def _close_all_but(number: int) -> None:
-    """So that what the parent lets go, as a lock, is free however long a copy lives."""
-    for name in [int(path.name) for path in OPEN_FILES.iterdir()]:
-        if name > 2 and name != number:
+def _let_go(but: int) -> None:
+    """Closes what the parent has open, so that a lock of its is free when it has let go of it."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in range(3):
+        os.dup2(nothing, number)
+    for number in [int(path.name) for path in OPEN_FILES.iterdir()]:
+        if number > 2 and number != but:
             with suppress(OSError):
-                os.close(name)
+                os.close(number)
+
+
+def _end(process: int, seconds: float) -> None:
+    """Waits until a child has ended; from then on does not wait for it to do so by itself."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if os.waitpid(process, os.WNOHANG)[0]:
+            return
+        time.sleep(LOOK)
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
 
 
 @contextmanager

@@ -37,7 +37,7 @@ class Wish:
     parallel: str | None = None
     """Of several processes: replicate or shard."""
     workers: int = 1
-    """Threads that share a batch on a processor."""
+    """Threads or processes that share a batch on processors."""
     ranks: int = 1
     """Processes that train together."""
 
@@ -107,12 +107,12 @@ class Execution:
 
     @property
     def where(self) -> str:
-        """In words: the engine, and on which device, by how many processes or threads."""
-        numbers = ((self.ranks, "processes"), (self.workers, "threads"))
+        """In words: the engine, and on which device, by how many processes or processors."""
+        numbers = ((self.ranks, "processes"), (self.workers, "processors"))
         shared = [f"{number} {name}" for number, name in numbers if number > 1]
         on_processor = self.device == "cpu"
         places = [] if on_processor else [self.device]
-        places += shared[:1] or (["1 thread"] if on_processor else [])
+        places += shared[:1] or (["1 processor"] if on_processor else [])
         return f"{NAMES[self.engine]} on {', '.join(places)}"
 
 

@@ -10,10 +10,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from functools import partial
 from itertools import pairwise
 from math import sqrt
 from threading import Lock
 from typing import Any, Protocol
+from weakref import WeakMethod
 
 import numpy as np
 
@@ -28,12 +30,12 @@ Rngs = Callable[[int], np.random.Generator]
 """Makes the generator with which a worker draws dropout."""
 
 
-FEW = 1_000_000
-"""Numbers whose norm one thread has found before another has woken up."""
-
-
 Job = tuple[Sequence[np.ndarray], float, bool, np.random.Generator | None]
 """What a worker is told: see `Worker.run`."""
+
+
+Share = Callable[[Sequence[float]], None]
+"""Shares out pieces of work that cost so much, one against another."""
 
 
 class Worker(Protocol):
@@ -187,7 +189,7 @@ class Learner(ABC):
 
         mine, *others = self._workers
         later = [self.begin(other, job(number)) for number, other in enumerate(others, 1)]
-        losses = _all_of([lambda: mine.run(*job(0)), *later])
+        losses = all_of([lambda: mine.run(*job(0)), *later])
         self._fresh = False
         return sum(losses) / share if share else 0.0
 
@@ -205,8 +207,7 @@ class Learner(ABC):
             return float(part.dot(part))
 
         self._fresh = True
-        alone = not others and len(self.gradients) <= FEW
-        return sqrt(sum(map(add_up, self.pieces) if alone else self.each(add_up)))
+        return sqrt(sum(self.each(add_up)))
 
     def scale(self, factor: float) -> None:
         """Multiplies the gradients by `factor`."""
@@ -218,10 +219,14 @@ class Learner(ABC):
         self.each(shrink)
 
     def each(self, function: Callable[[slice], Any]) -> list[Any]:
-        """Runs `function` on every piece of the flat buffers, over the worker threads."""
+        """Runs `function`, which goes through its numbers once, on every piece of the buffers."""
         return self._in_parallel(function, self.pieces)
 
     def work_through(self, jobs: Sequence[Callable[[], Any]]) -> None:
+        """Does all jobs, each of which goes through some numbers once."""
+        self._over_threads(jobs)
+
+    def _over_threads(self, jobs: Sequence[Callable[[], Any]]) -> None:
         """Does all jobs; the worker threads take them one by one, the first ones first."""
         waiting, lock = iter(jobs), Lock()
 
@@ -234,6 +239,19 @@ class Learner(ABC):
                 job()
 
         self._in_parallel(work, range(self.threads))
+
+    def taught(self, work: Callable[[int], None]) -> Share:
+        """Makes a piece of work known to all workers.
+
+        Args:
+            work: reads and writes buffers of this learner alone, by its number; a method. Done
+                once more, it changes nothing: who does it may be gone half-way.
+
+        Returns:
+            A function that has work(0), work(1), … done: so many as it is given costs.
+        """
+        do = weakly(work)
+        return lambda costs: self._over_threads([partial(do, n) for n in range(len(costs))])
 
     def whole(self, stack: Stack, part: Any) -> Any:
         """The matrices of a stack, from its piece of a buffer like `parameters`."""
@@ -252,10 +270,22 @@ class Learner(ABC):
         if self._pool is None:
             return [function(item) for item in items]
         later = [self._pool.submit(function, item).result for item in items[1:]]
-        return _all_of([lambda: function(items[0]), *later])
+        return all_of([lambda: function(items[0]), *later])
 
 
-def _all_of(results: Iterable[Callable[[], Any]]) -> list[Any]:
+def weakly(work: Callable[[int], None]) -> Callable[[int], None]:
+    """The same method, without holding its object: who teaches a learner also holds it."""
+    known = WeakMethod(work)
+
+    def do(piece: int) -> None:
+        method = known()
+        assert method is not None  # who has it done is there
+        method(piece)
+
+    return do
+
+
+def all_of(results: Iterable[Callable[[], Any]]) -> list[Any]:
     """All results; each is waited for, also after a mistake: nothing may go on writing."""
     found, mistakes = list[Any](), list[BaseException]()
     for result in results:

@@ -36,7 +36,7 @@ class Configuration(ABC):
 
     worth_a_thread: ClassVar[int] = 130_000_000
     """Multiplications and additions of a step in one layer that make up for sharing it with one
-    more thread (measured on a decoder: see the log)."""
+    more thread (measured on a decoder: see the log); with a process, see `runs.workers`."""
 
     vocabulary: int
     """Tokens the model knows."""

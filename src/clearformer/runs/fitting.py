@@ -52,7 +52,7 @@ def pytorch_bytes(model: Configuration, asked: Wish, options: TrainingOptions, r
     rows = -(-options.batch // (ranks * options.accumulation))
     on_gpu = memory_of(asked.device) is not None
     alone = ranks == 1
-    workers = workers_for(options, model)
+    workers = workers_for(options, model, "torch")
     more = 0 if on_gpu or not alone else WIDE * model.parameter_count * (workers - 1)
     ways = (asked.parallel,) if asked.parallel else ("replicate",) if alone else PARALLEL
     return more + min(

@@ -63,7 +63,7 @@ def settled(
     Raises:
         ConfigurationError: the machine cannot do what was asked.
     """
-    wish = replace(asked, workers=workers_for(options, model), ranks=ranks.ranks)
+    wish = replace(asked, workers=workers_for(options, model, asked.engine), ranks=ranks.ranks)
     return _by_first(ranks, lambda: settle(wish, work_of(options, model), waiting))
 
 
@@ -80,9 +80,11 @@ def settled_again(
     Raises:
         ConfigurationError: the machine cannot do what was asked.
     """
-    # threads share a batch only on a processor, and where one process has all of it
+    # workers share a batch only on a processor, and where one process has all of it
     shared = before.ranks == 1 and before.device == "cpu"
-    workers = before.workers if shared else workers_for(options, model)
+    workers = (
+        before.workers if shared else workers_for(options, model, asked.engine or before.engine)
+    )
     wish = replace(asked, workers=workers, ranks=ranks.ranks)
 
     def decide() -> Decided:

@@ -20,7 +20,7 @@ class Start:
     validation_tokens: int
     batch: int
     where: str
-    """Such as NumPy on 2 threads, or PyTorch on cuda:1."""
+    """Such as NumPy on 2 processors, or PyTorch on cuda:1."""
     step: int
     steps: int | None
     """How many there will be; None if the time decides."""

@@ -62,8 +62,8 @@ class TrainingOptions:
     seed: int = 0
     """Decides weights, batches and dropout."""
     workers: int | None = None
-    """Threads that share a batch. Unless given: as many as processors, at most 8; fewer where a
-    step is so small that they would wait for each other."""
+    """Threads or processes that share a batch. Unless given: as many as processors, at most 8;
+    fewer where a step is so small that they would wait for each other."""
 
     def __post_init__(self) -> None:
         if self.steps is not None and self.minutes is not None:

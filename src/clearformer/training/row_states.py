@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from clearformer.engines.copied import shared
 from clearformer.models.recurrent.configuration import RecurrentConfiguration
 from clearformer.models.recurrent.state import RecurrentState
 from clearformer.tensor import Bool, Int
@@ -12,8 +13,8 @@ from clearformer.tensor import Bool, Int
 class RowStates:
     """What a recurrent model has kept of the text in each row so far; zeros before the start.
 
-    Threads that share a batch take and return the states of different rows, so none waits for
-    another.
+    Threads or processes that share a batch take and return the states of different rows, so none
+    waits for another.
 
     Args:
         configuration: of the model.
@@ -22,10 +23,10 @@ class RowStates:
     """
 
     def __init__(self, configuration: RecurrentConfiguration, rows: int, mine: range):
-        width = configuration.completed.hidden
+        shape = rows, configuration.completed.hidden or 0
         self._layers, self._mine = configuration.layers, mine
         self._arrays = {
-            (layer, name): np.zeros((rows, width), np.float32)  # type: ignore[type-var]
+            (layer, name): shared(np.zeros(shape, np.float32))
             for layer in range(configuration.layers)
             for name in configuration.states
         }

@@ -235,7 +235,7 @@ ENGLISH: Mapping[str, str] = {
     "seeds": "seeds",
     "engine": "engine",
     "device": "device",
-    "workers": "threads, at most",
+    "workers": "workers (threads or processes), at most",
     "system": "system",
     "processor": "processor",
     "python": "Python",
@@ -243,9 +243,9 @@ ENGLISH: Mapping[str, str] = {
     "torch": "PyTorch",
     "clearformer": "Clearformer",
     "memory_how": "memory is",
-    "memory_numpy": "bytes that Python and NumPy have allocated at the height of a training step, "
-    "measured by tracemalloc apart from the timed trials",
-    "memory_torch": "bytes of all tensors at the height of a training step on one thread, measured "
+    "memory_numpy": "bytes that Python and NumPy have allocated at the height of a training step "
+    "by one worker, measured by tracemalloc apart from the timed trials",
+    "memory_torch": "bytes of all tensors at the height of a training step by one worker, measured "
     "apart from the timed trials; of an n-gram model what Python and NumPy have allocated",
     "careful": "What to be careful about",
     "careful_budget": "Equal parameters and equal tokens are one way to be fair; with equal time, "

@@ -219,7 +219,7 @@ JAPANESE: Mapping[str, str] = {
     "seeds": "シード",
     "engine": "エンジン",
     "device": "デバイス",
-    "workers": "スレッド数（最大）",
+    "workers": "ワーカー数（スレッドまたはプロセス、最大）",
     "system": "OS",
     "processor": "プロセッサ",
     "python": "Python",
@@ -227,9 +227,9 @@ JAPANESE: Mapping[str, str] = {
     "torch": "PyTorch",
     "clearformer": "Clearformer",
     "memory_how": "メモリの測り方",
-    "memory_numpy": "学習 1 ステップの途中で、Python と NumPy が確保していたメモリの"
+    "memory_numpy": "1 ワーカーでの学習 1 ステップの途中で、Python と NumPy が確保していたメモリの"
     "最大値（バイト）。時間を測る試行とは別に、tracemalloc で測った",
-    "memory_torch": "1 スレッドでの学習 1 ステップの途中で、全テンソルが占めていたメモリの"
+    "memory_torch": "1 ワーカーでの学習 1 ステップの途中で、全テンソルが占めていたメモリの"
     "最大値（バイト）。時間を測る試行とは別に測った。n-gram モデルでは Python と NumPy が"
     "確保していたもの",
     "careful": "気をつけること",

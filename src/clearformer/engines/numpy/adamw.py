@@ -4,6 +4,10 @@ from math import sqrt
 
 import numpy as np
 
+BLOCK = 32_768
+"""Numbers that are moved at once: of five arrays, so many stay near the processor. Of 800,000 in
+one go, the way to memory and back takes half as long again."""
+
 
 def adamw(
     parameters: np.ndarray,
@@ -23,18 +27,22 @@ def adamw(
     m̂ = m / (1 - β₁ᵗ) and v̂ = v / (1 - β₂ᵗ) undo the start from zero; t is `step`, from 1.
     (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", 2019, algorithm 2.)
     """
-    parameters *= 1 - learning_rate * decay
-    scratch = gradients * (1 - beta_1)
-    first *= beta_1
-    first += scratch
-    np.multiply(gradients, gradients, out=scratch)
-    scratch *= 1 - beta_2
-    second *= beta_2
-    second += scratch
-    np.sqrt(second, out=scratch)
     # √v̂ + ε = (√v + ε c) / c with c = √(1 - β₂ᵗ), which saves one pass over the numbers
     correction = sqrt(1 - beta_2**step)
-    scratch += epsilon * correction
-    np.divide(first, scratch, out=scratch)
-    scratch *= learning_rate * correction / (1 - beta_1**step)
-    parameters -= scratch
+    rate = learning_rate * correction / (1 - beta_1**step)
+    arrays = parameters, gradients, first, second
+    for start in range(0, len(parameters), BLOCK):
+        w, g, m, v = (array[start : start + BLOCK] for array in arrays)
+        w *= 1 - learning_rate * decay
+        scratch = g * (1 - beta_1)
+        m *= beta_1
+        m += scratch
+        np.multiply(g, g, out=scratch)
+        scratch *= 1 - beta_2
+        v *= beta_2
+        v += scratch
+        np.sqrt(v, out=scratch)
+        scratch += epsilon * correction
+        np.divide(m, scratch, out=scratch)
+        scratch *= rate
+        w -= scratch

@@ -1,13 +1,18 @@
-"""The learner in NumPy: each worker has a tape of its own.
+"""The learner in NumPy: each worker has a tape of its own, and where it can be a process.
 
-A model whose steps are short computes a batch in one piece: one worker, whom the other threads help
-with the large products. Two threads that each made such steps would meet at the interpreter's lock
-at every operation of every step. Compiled kernels make all steps in one call without that lock:
+Threads that make many small calls meet at the interpreter's lock after each of them. So while
+training, all workers but the first are copies of the process, which share the buffers with it:
+parameters come in and gradients go out without being sent. Where there can be no copies, they are
+threads; what is computed is the same to the last bit.
+
+There, a model whose steps are short computes a batch in one piece: one worker, whom the other
+threads help with the large products. Compiled kernels make all steps in one call without the lock:
 with them the rows are split as always.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +20,7 @@ import numpy as np
 from clearformer.engines import learner
 from clearformer.engines.copied import Copied, copies_work, shared
 from clearformer.engines.helpers import ALONE, Helpers
-from clearformer.engines.learner import Job, Loss
+from clearformer.engines.learner import Job, Loss, Share, all_of, weakly
 from clearformer.engines.memory import collecting_seldom
 from clearformer.engines.numpy.compiled.choice import is_compiled
 from clearformer.engines.tape import Tape
@@ -32,93 +37,134 @@ class Learner(learner.Learner):
     _workers: "Sequence[_Worker]"
 
     def __init__(self, model: Any, loss: Loss, workers: int = 1):
+        self._copied = workers > 1 and copies_work()
         super().__init__(model, workers)
-        if workers > 1 and copies_work():
+        if self._copied:
             self.parameters = shared(self.parameters)
         self.model = model.with_parameters(lambda name, _: self.view(self.parameters, name))
+        self._copies: dict[_Worker, Copied] = {}
+        self._taught: list[Callable[[int], None]] = []
         compiled = is_compiled(TRAINING)
-        whole = bool(model.in_one_piece) and not compiled
+        whole = bool(model.in_one_piece) and not (compiled or self._copied)
         helpers = Helpers(self._pool, workers - 1) if whole else ALONE
         split = 1 if whole else workers
-        first = _Worker(self, loss, Tape(helpers, compiled), self.zeros())
-        others = (
-            _Worker(self, loss, Tape(compiled=compiled), shared(self.zeros()))
-            for _ in range(split - 1)
-        )
-        self._workers = [first, *others]
+        self._workers = [_Worker(self, loss, Tape(helpers, compiled)) for _ in range(split)]
 
     def buffer(self, flat: np.ndarray) -> np.ndarray:
         """The array itself."""
         return flat
 
     def zeros(self) -> np.ndarray:
-        """An array of zeros."""
-        return np.zeros_like(self.parameters)
+        """An array of zeros; copies of the process see what is written into it."""
+        zeros = np.zeros_like(self.parameters)
+        return shared(zeros) if self._copied else zeros
 
     def to_array(self, x: np.ndarray) -> np.ndarray:
         """The array itself."""
         return x
 
     def begin(self, worker: Any, job: Job) -> Callable[[], float]:
-        """A copy of this process if the worker has one, else a thread."""
-        return worker.begin(*job) or super().begin(worker, job)
+        """A copy of this process if there is one for the worker, else a thread."""
+        copy = self._copies.get(worker)
+        if not (copy and copy.is_there):
+            return super().begin(worker, job)
+        answer, rng = copy.begin(GRADIENT, job), job[-1]
+
+        def result() -> float:
+            told = answer()
+            if told is None:
+                return float(worker.run(*job))
+            loss, state = told
+            if rng is not None:
+                rng.bit_generator.state = state
+            return float(loss)
+
+        return result
+
+    def taught(self, work: Callable[[int], None]) -> Share:
+        """As every learner; copies that are made afterwards know the work too."""
+        self._taught.append(weakly(work))
+        number, by_threads = len(self._taught) - 1, super().taught(work)
+
+        def share(costs: Sequence[float]) -> None:
+            copies = [copy for copy in self._copies.values() if copy.is_there]
+            if not copies:
+                by_threads(costs)
+                return
+            mine, *theirs = _shared_out(costs, 1 + len(copies))
+            later = [self._begin_work(*each, number) for each in zip(copies, theirs, strict=True)]
+            all_of([lambda: self._work(number, mine), *later])
+
+        return share
+
+    def _begin_work(self, copy: Copied, pieces: list[int], number: int) -> Callable[[], None]:
+        answer = copy.begin(number, pieces)
+
+        def result() -> None:
+            if answer() is None:
+                self._work(number, pieces)
+
+        return result
+
+    def _work(self, number: int, pieces: Sequence[int]) -> bool:
+        for piece in pieces:
+            self._taught[number](piece)
+        return True
+
+    def _told(self, worker: "_Worker", number: int, told: Any) -> Any:
+        """In a copy: a gradient, or some pieces of what was taught under this number.
+
+        Of a gradient, the loss, and how far the generator is.
+        """
+        if number != GRADIENT:
+            return self._work(number, told)
+        rng = told[-1]
+        return worker.run(*told), rng and rng.bit_generator.state
+
+    def each(self, function: Callable[[slice], Any]) -> list[Any]:
+        """As every learner; on this thread where it is soon done."""
+        if len(self.parameters) > FEW:
+            return super().each(function)
+        return [function(piece) for piece in self.pieces]
+
+    def work_through(self, jobs: Sequence[Callable[[], Any]]) -> None:
+        """As every learner; on this thread where it is soon done."""
+        if len(self.parameters) > FEW:
+            super().work_through(jobs)
+            return
+        for job in jobs:
+            job()
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """While training: one BLAS thread per worker, and few searches for garbage."""
         with one_blas_thread(), one_of_several(), collecting_seldom(), ExitStack() as copies:
-            for worker in self._workers[1:]:
-                copies.enter_context(worker.elsewhere())
+            if self._copied and not self._copies:
+                copies.callback(self._copies.clear)
+                for worker in self._workers[1:]:
+                    copy = Copied(partial(self._told, worker))
+                    self._copies[worker] = copies.enter_context(copy)
             yield
 
 
-class _Worker:
-    """One thread's tape, and its share of the gradients."""
+FEW = 1_000_000
+"""Numbers that one thread has gone through before two have agreed on who does what."""
 
-    def __init__(self, learner: Learner, loss: Loss, tape: Tape, gradients: np.ndarray):
+GRADIENT = -1
+"""What a copy is told in place of the number of what was taught."""
+
+
+class _Worker:
+    """One tape, and its share of the gradients."""
+
+    def __init__(self, learner: Learner, loss: Loss, tape: Tape):
         self._tape = tape
         self._loss = loss
         self._model = learner.model.with_parameters(lambda _, array: self._tape.watch(array))
         self._leaves = self._model.parameters()
-        self.gradients = gradients
+        self.gradients = learner.zeros()
         self._views = learner.named(self.gradients)
         self._rooms = {leaf.index: self._views[name] for name, leaf in self._leaves.items()}
-        self._copy: Copied | None = None
-
-    @contextmanager
-    def elsewhere(self) -> Iterator[None]:
-        """Inside, a copy of this process may do what `run` does, if there can be one."""
-        if self._copy or not copies_work():
-            yield
-            return
-        with Copied(self._told) as copy:
-            self._copy = copy
-            try:
-                yield
-            finally:
-                self._copy = None
-
-    def begin(self, *job: Any) -> Callable[[], float] | None:
-        """Has the copy begin; what is returned waits for it. None where there is no copy."""
-        if not (self._copy and self._copy.is_there):
-            return None
-        answer, rng = self._copy.begin(*job), job[-1]
-
-        def result() -> float:
-            told = answer()
-            if told is None:
-                return self.run(*job)
-            loss, state = told
-            if rng is not None:
-                rng.bit_generator.state = state
-            return loss
-
-        return result
-
-    def _told(self, *job: Any) -> tuple[float, Any]:
-        """In the copy: the loss, and how far the generator is."""
-        rng = job[-1]
-        return self.run(*job), rng and rng.bit_generator.state
 
     def run(
         self,
@@ -143,3 +189,13 @@ class _Worker:
                 view += gradient
         self._tape.forget(keep=len(self._leaves))
         return float(loss.data) * share
+
+
+def _shared_out(costs: Sequence[float], workers: int) -> list[list[int]]:
+    """Who does which: the dearest first, each by who has least to do until then."""
+    taken, loads = [list[int]() for _ in range(workers)], [0.0] * workers
+    for number in sorted(range(len(costs)), key=lambda n: -costs[n]):
+        least = loads.index(min(loads))
+        taken[least].append(number)
+        loads[least] += costs[number]
+    return taken

@@ -7,6 +7,7 @@ keeps, and updates, its own part of the weights, gradients and averages. (Rajbha
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from math import sqrt
 from typing import Any
 
@@ -17,7 +18,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor, distribute_tensor
 
-from clearformer.engines.learner import Loss, Rngs
+from clearformer.engines.learner import Loss, Rngs, Share, weakly
 from clearformer.engines.memory import keep_freed_memory
 from clearformer.engines.ranks import Alone
 from clearformer.engines.stacks import Stack
@@ -174,6 +175,11 @@ class Sharded:
         """Does all jobs one after another: every rank the same ones."""
         for job in jobs:
             job()
+
+    def taught(self, work: Callable[[int], None]) -> Share:
+        """A function that does so many pieces one after another: every rank the same ones."""
+        do = weakly(work)
+        return lambda costs: self.work_through([partial(do, n) for n in range(len(costs))])
 
     def whole(self, stack: Stack, part: torch.Tensor) -> torch.Tensor:
         """The matrix of a stack; the ranks put their parts together, and all have it."""

@@ -53,29 +53,40 @@ class Muon(Optimizer):
         # AdamW leaves alone what it does not move: M lies in its first average, and in its second
         # the update that is being made
         self.momentum, self._update = self._rest.first, self._rest.second
+        self._turn_all = learner.taught(self._turn)
 
     def update(self, step: int, learning_rate: float) -> None:
         """Moves every parameter once; `step` counts from 1."""
         learner = self._learner
+        self._turn_all([_cost(*stack.shape) for stack in learner.stacks])
         matrices = (partial(self._move, stack, learning_rate) for stack in learner.stacks)
         rest = (partial(self._rest.move, x, step, learning_rate) for x in learner.others)
         learner.work_through([*matrices, *rest])
 
-    def _move(self, stack: Any, learning_rate: float) -> None:
-        learner, settings, piece = self._learner, self.settings, stack.piece
-        gradient, momentum = learner.gradients[piece], self.momentum[piece]
-        update, parameters = self._update[piece], learner.parameters[piece]
-        momentum *= settings.momentum
-        momentum += gradient
-        update[:] = momentum
-        update *= settings.momentum
-        update += gradient
+    def _turn(self, number: int) -> None:
+        """orthogonal(G + μM) of a stack, with the M that it will have; nothing is moved yet."""
+        learner, settings = self._learner, self.settings
+        stack = learner.stacks[number]
+        update, gradient = self._update[stack.piece], learner.gradients[stack.piece]
+        update[:] = self.momentum[stack.piece]
+        for _ in range(2):  # the new M; its sum with G
+            update *= settings.momentum
+            update += gradient
         direction = ops.orthogonalise(learner.whole(stack, update), settings.steps)
+        update[:] = learner.mine(stack, direction)
+
+    def _move(self, stack: Any, learning_rate: float) -> None:
+        """The new M of a stack, and its new W."""
+        learner, settings, piece = self._learner, self.settings, stack.piece
+        momentum, update = self.momentum[piece], self._update[piece]
+        parameters = learner.parameters[piece]
+        momentum *= settings.momentum
+        momentum += learner.gradients[piece]
         inputs, outputs = stack.shape[1:]
-        direction *= learning_rate * settings.size * sqrt(max(1.0, outputs / inputs))
+        update *= learning_rate * settings.size * sqrt(max(1.0, outputs / inputs))
         if settings.decay:
             parameters *= 1 - learning_rate * settings.decay
-        parameters -= learner.mine(stack, direction)
+        parameters -= update
 
     def state(self, *, keep: bool = True) -> Arrays:
         """What a save needs: `momentum.PATH`; of the rest `first.PATH` and `second.PATH`."""
@@ -104,3 +115,9 @@ class Muon(Optimizer):
         self._rest.restore(
             {f"{kind}.{path}": a for kind, x in parts.items() for path, a in x.items()}
         )
+
+
+def _cost(matrices: int, rows: int, columns: int) -> int:
+    """About how many multiplications `orthogonalise` makes for a stack, one against another."""
+    short, long = sorted((rows, columns))
+    return matrices * short * short * (2 * long + 8 * short)
