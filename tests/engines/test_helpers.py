@@ -88,8 +88,9 @@ def test_help_changes_no_value_and_no_gradient(count, lengths, pool, rng):
     ("lstm", NARROW - 1, True), ("lstm", NARROW, False), ("gru", 8, False), ("rnn", 8, False),
 ])  # fmt: skip
 def test_only_a_narrow_lstm_is_computed_in_one_piece(cell, width, whole, monkeypatch):
-    """By plain NumPy: for kernels see `test_compiled_lstm`."""
+    """By plain NumPy on threads: for kernels see `test_compiled_lstm`."""
     monkeypatch.setenv(SWITCH, "never")
+    monkeypatch.setattr("clearformer.engines.numpy.learner.copies_work", lambda: False)
     wide = {"lstm": 4, "gru": 3, "rnn": 1}[cell] * width
     row = [np.zeros(width, np.float32)] if cell == "gru" else []
     weights = [np.zeros(shape, np.float32) for shape in ((2, wide), (width, wide), (wide,))]

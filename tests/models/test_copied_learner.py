@@ -214,3 +214,14 @@ def test_a_model_of_many_numbers_is_moved_by_threads(monkeypatch):
         monkeypatch.setattr(numpy_learner, "FEW", few)
         found.append([trained(workers=2, optimizer=kind) for kind in ("adamw", "muon")])
     assert found[0] == found[1]
+
+
+def test_a_narrow_lstm_is_split_by_rows(monkeypatch):
+    """Which threads compute in one piece, since each of its steps is short."""
+    monkeypatch.setenv("CLEARFORMER_COMPILED", "never")
+    model = random_model(configuration())
+    assert model.in_one_piece
+    objective, _ = objective_and_batches(configuration())
+    assert len(learner_from(Execution(workers=3), model, objective.loss)._workers) == 3
+    without_copies(monkeypatch)
+    assert len(learner_from(Execution(workers=3), model, objective.loss)._workers) == 1
