@@ -21,6 +21,7 @@ from clearformer.engines.numpy.compiled.kernel import make_ready
 from clearformer.engines.numpy.compiled.pace import Pace
 from clearformer.engines.numpy.compiled.second_thread import SecondThread
 from clearformer.engines.plan import Folded, Plan
+from clearformer.engines.processor import made_by_amd
 
 ACTIVATIONS = {
     "gelu": decoding_kernel.GELU,
@@ -38,8 +39,10 @@ AT_ONCE, SECONDS = 16, 0.004
 """Tokens that are written before Python sees them, at most, and how long they may take: nobody can
 tell that from one by one."""
 
-PATIENCE = 1_000_000
-"""Looks of the second thread for the next token before it goes to sleep: about a millisecond."""
+PATIENCE, BYTES_TO_A_LOOK = 1_000_000, 80
+"""Looks of the second thread for the next token before it goes to sleep, at least: about a
+millisecond. And bytes of weights that make up for one more: it waits for a quarter of the time that
+a token takes, for to come late costs a large model half a token."""
 
 
 class CompiledDecoder:
@@ -61,12 +64,13 @@ class CompiledDecoder:
         self._given = (weights, dials, self._room, keys, values, self._logits)
         self._newest = cache.newest = self._room.newest[None, None]
         make_ready(decoding_kernel.decode, *self._given, 0, 0, False)
-        make_ready(decoding_kernel.share, *self._given, PATIENCE)
+        patience = max(PATIENCE, _bytes_of(weights) // BYTES_TO_A_LOOK)
+        make_ready(decoding_kernel.share, *self._given, patience)
         self._written = np.empty(AT_ONCE, np.int64)
         nothing = np.empty(0), 0.0, np.empty(0, np.int64), self._written
         make_ready(decoding_kernel.write, *self._given, 0, 0, False, *nothing)
         self._pace, self._each = Pace(), SECONDS
-        self._second = SecondThread(decoding_kernel.share, *self._given, PATIENCE)
+        self._second = SecondThread(decoding_kernel.share, *self._given, patience)
 
     def __call__(self, token: int) -> np.ndarray:
         """The logits (vocab,) of what follows `token`, which is added to the cache."""
@@ -146,6 +150,11 @@ def _weights(plan: Plan) -> Weights:
     )
 
 
+def _bytes_of(weights: Weights) -> int:
+    """What is read for each token."""
+    return sum(part.nbytes for part in weights) - weights.embedding.nbytes
+
+
 def _empty(shape: tuple[int, ...], kind: Any) -> np.ndarray:
     """An array that begins where a line of the cache does: what is read is in fewer of them."""
     count = prod(shape) * np.dtype(kind).itemsize
@@ -187,6 +196,7 @@ def _dials(plan: Plan) -> Dials:
         epsilon_2=_epsilon(first.expand.epsilon),
         centre=plan.logits.centre,
         epsilon=_epsilon(plan.logits.epsilon),
+        far=not made_by_amd(),
     )
 
 
@@ -207,6 +217,7 @@ def _room(weights: Weights, dials: Dials, context: int) -> Room:
         shares=_empty(weights.logits_bias.shape, kind),
         share_bits=_empty(weights.logits_bias.shape, np.int32),
         mixed=_empty((mixed,), kind),
+        sums=_empty((embed,), kind),
         hidden=_empty((hidden,), kind),
         bends=_empty((hidden,), kind),
         bits=_empty((hidden,), np.int32),

@@ -69,6 +69,8 @@ class Dials(NamedTuple):
     epsilon_2: float
     centre: bool
     epsilon: float
+    far: bool
+    """Whether two rows far apart are read at once, which makes some processors fetch more."""
 
 
 class Room(NamedTuple):
@@ -83,6 +85,7 @@ class Room(NamedTuple):
     shares: np.ndarray  # (vocab,): of a distribution to draw from
     share_bits: np.ndarray  # (vocab,) int32
     mixed: np.ndarray  # (heads · width,)
+    sums: np.ndarray  # (embed,)
     hidden: np.ndarray  # (hidden,)
     bends: np.ndarray  # (hidden,)
     bits: np.ndarray  # (hidden,) int32
@@ -242,15 +245,15 @@ def _go_through(
     for head in range(begin, end):
         _look(weights, dials, room, keys, values, layer, head, at, normal)
     _meet(room.arrived, thread, threads)
-    for i in range(top, bottom):
-        x[i] += _dot(weights.output[layer, i], room.mixed) + weights.output_bias[layer, i]
+    matrix, bias = weights.output[layer], weights.output_bias[layer]
+    _add_through(matrix, bias, room.mixed, top, x[top:bottom], room.sums[top:bottom], dials.far)
     _meet(room.arrived, thread, threads)
     begin, end = _part(len(room.hidden), thread, threads)
     _normalise(x, dials.centre_2, dials.epsilon_2, normal)
-    _bend(weights, room, dials.activation, layer, normal, begin, end)
+    _bend(weights, dials, room, layer, normal, begin, end)
     _meet(room.arrived, thread, threads)
-    for i in range(top, bottom):
-        x[i] += _dot(weights.project[layer, i], room.hidden) + weights.project_bias[layer, i]
+    matrix, bias = weights.project[layer], weights.project_bias[layer]
+    _add_through(matrix, bias, room.hidden, top, x[top:bottom], room.sums[top:bottom], dials.far)
     _meet(room.arrived, thread, threads)
 
 
@@ -260,8 +263,7 @@ def _score(weights: Any, dials: Any, room: Any, logits: Any, thread: int, thread
     normal = room.normal[thread]
     _normalise(room.x, dials.centre, dials.epsilon, normal)
     begin, end = _part(len(logits), thread, threads)
-    for i in range(begin, end):
-        logits[i] = _dot(weights.logits[i], normal) + weights.logits_bias[i]
+    _through(weights.logits, weights.logits_bias, normal, begin, logits[begin:end], dials.far)
     _meet(room.arrived, thread, threads)
 
 
@@ -284,12 +286,12 @@ def _look(
     key_row = (dials.heads + head) * width
     value_row = key_row + dials.key_value_heads * width
     key, value = keys[head, at], values[head, at]
-    _through(matrix, bias, normal, key_row, key)
-    _through(matrix, bias, normal, value_row, value)
+    _through(matrix, bias, normal, key_row, key, dials.far)
+    _through(matrix, bias, normal, value_row, value, dials.far)
     _place(key, dials.head_epsilon, turn)
     for each in range(head * shared_by, (head + 1) * shared_by):
         query = room.queries[each * width : (each + 1) * width]
-        _through(matrix, bias, normal, each * width, query)
+        _through(matrix, bias, normal, each * width, query, dials.far)
         _place(query, dials.head_epsilon, turn)
         mixed = room.mixed[each * width : (each + 1) * width]
         scores, powers = room.scores[each], room.powers[each]
@@ -353,26 +355,31 @@ def _place(row: Any, epsilon: float, turn: Any) -> None:
 
 @piece
 def _bend(
-    weights: Any, room: Any, activation: int, layer: int, normal: Any, begin: int, end: int
+    weights: Any, dials: Any, room: Any, layer: int, normal: Any, begin: int, end: int
 ) -> None:
     """The hidden numbers begin … end."""
-    hidden, bends = room.hidden, room.bends[begin:end]
-    number = hidden.dtype.type
-    for i in range(begin, end):
-        h = _dot(weights.expand[layer, i], normal) + weights.expand_bias[layer, i]
-        if activation == SQUARED_RELU:
+    hidden, bends = room.hidden[begin:end], room.bends[begin:end]
+    number, activation = hidden.dtype.type, dials.activation
+    matrix, bias = weights.expand[layer], weights.expand_bias[layer]
+    _through(matrix, bias, normal, begin, hidden, dials.far)
+    if activation == SQUARED_RELU:
+        for i in range(len(hidden)):
+            h = hidden[i]
             hidden[i] = number(0) if h < 0 else h * h  # what is no number stays none
-        elif activation == GELU:
-            hidden[i] = h
-            bends[i - begin] = -number(2 * _ROOT) * (h + number(_CUBIC) * h * h * h)
-        else:
-            gate = _dot(weights.gate[layer, i], normal) + weights.gate_bias[layer, i]
-            hidden[i] = h * gate
-            bends[i - begin] = -gate
-    if activation != SQUARED_RELU:  # 1/2 (1 + tanh u) = 1 / (1 + exp(-2 u))
-        _exponentiate(bends, room.bits[begin:end])
-        for i in range(begin, end):
-            hidden[i] /= number(1) + bends[i - begin]
+        return
+    if activation == GELU:
+        for i in range(len(hidden)):
+            h = hidden[i]
+            bends[i] = -number(2 * _ROOT) * (h + number(_CUBIC) * h * h * h)
+    else:
+        matrix, bias = weights.gate[layer], weights.gate_bias[layer]
+        _through(matrix, bias, normal, begin, bends, dials.far)
+        for i in range(len(hidden)):
+            hidden[i] *= bends[i]
+            bends[i] = -bends[i]
+    _exponentiate(bends, room.bits[begin:end])
+    for i in range(len(hidden)):  # 1/2 (1 + tanh u) = 1 / (1 + exp(-2 u))
+        hidden[i] /= number(1) + bends[i]
 
 
 @piece
@@ -390,10 +397,27 @@ def _normalise(x: Any, centre: bool, epsilon: float, normal: Any) -> None:
 
 
 @piece
-def _through(matrix: Any, bias: Any, x: Any, begin: int, result: Any) -> None:
-    """The rows of a matrix from `begin` on, times x."""
+def _through(matrix: Any, bias: Any, x: Any, begin: int, result: Any, far: bool) -> None:
+    """The rows of a matrix from `begin` on, times x; `far`: two at once, half of them apart."""
+    if not far:
+        for i in range(len(result)):
+            result[i] = _dot(matrix[begin + i], x) + bias[begin + i]
+        return
+    half = (len(result) + 1) // 2
+    for i in range(half):
+        j = min(i + half, len(result) - 1)  # of an odd number the last one is made twice
+        one, other = _two(matrix[begin + i], matrix[begin + j], x)
+        result[i], result[j] = one + bias[begin + i], other + bias[begin + j]
+
+
+@piece
+def _add_through(
+    matrix: Any, bias: Any, x: Any, begin: int, result: Any, sums: Any, far: bool
+) -> None:
+    """Adds what `_through` gives, with room for the sums."""
+    _through(matrix, bias, x, begin, sums, far)
     for i in range(len(result)):
-        result[i] = _dot(matrix[begin + i], x) + bias[begin + i]
+        result[i] += sums[i]
 
 
 @piece_in_order
@@ -433,6 +457,16 @@ def _dot(a: Any, b: Any) -> Any:
     for i in range(len(a)):
         total += a[i] * b[i]
     return total
+
+
+@piece
+def _two(a: Any, b: Any, x: Any) -> Any:
+    """The sums of a and of b times x, each in the same order, whichever it is."""
+    one, other = x.dtype.type(0), x.dtype.type(0)
+    for i in range(len(x)):
+        one += a[i] * x[i]
+        other += b[i] * x[i]
+    return one, other
 
 
 @piece
