@@ -57,7 +57,9 @@ def logits(monkeypatch, model, ids, together: bool) -> tuple[np.ndarray, bool]:
 
 @pytest.mark.parametrize("recipe", ["modern", "classic"])
 @pytest.mark.parametrize("heads", [1, 2, 3])
-def test_two_threads_give_the_same_bits_as_one(recipe, heads, monkeypatch):
+@pytest.mark.parametrize("amd", [False, True])
+def test_two_threads_give_the_same_bits_as_one(recipe, heads, amd, monkeypatch):
+    monkeypatch.setattr(decoding, "made_by_amd", lambda: amd)
     configuration = replace(
         VARIANTS[f"the {recipe} recipe"], layers=5, heads=heads, embed=12, hidden=7, context=40
     )
@@ -66,6 +68,28 @@ def test_two_threads_give_the_same_bits_as_one(recipe, heads, monkeypatch):
     assert not took_part
     beside, _ = logits(monkeypatch, model, ids, together=True)
     np.testing.assert_array_equal(beside, alone)
+
+
+@pytest.mark.parametrize("activation", ["squared_relu", "gelu", "swiglu"])
+@pytest.mark.parametrize("hidden", [1, 2, 7])
+@pytest.mark.parametrize("amd", [False, True])
+def test_rows_are_read_one_by_one_or_two_at_once(activation, hidden, amd, monkeypatch):
+    """As the model itself computes; also an odd number of rows, of which one is made twice."""
+    monkeypatch.setattr(decoding, "made_by_amd", lambda: amd)
+    configuration = replace(VARIANTS["the modern recipe"], activation=activation, hidden=hidden)
+    model, ids = random_decoder(configuration, np.float64), random_ids(configuration, 8)
+    found, _ = logits(monkeypatch, model, ids, together=False)
+    np.testing.assert_allclose(found, model(ids[None])[0], 0, 1e-12)
+
+
+def test_a_large_model_is_waited_for_longer(monkeypatch):
+    given = []
+    monkeypatch.setattr(decoding, "SecondThread", lambda *arguments: given.append(arguments[-1]))
+    model = random_decoder(VARIANTS["the modern recipe"], np.float32)
+    for bytes_ in (1, 500_000_000):
+        monkeypatch.setattr(decoding, "_bytes_of", lambda _, bytes_=bytes_: bytes_)
+        decoder(plan_of(model), KeyValueCache(len(model.blocks), 8), compiled=True)
+    assert given == [1_000_000, 6_250_000]
 
 
 def test_the_second_thread_waits_through_a_token_it_is_wanted_for():
