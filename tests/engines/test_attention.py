@@ -31,7 +31,7 @@ both_types = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.fixture(autouse=True, scope="module", params=["whole", "in tiles"])
 def way(request: pytest.FixtureRequest) -> Iterator[str]:
     """Each law twice: as it is for tables as small as these, and in tiles as if they were large."""
-    small = {"BAND": 2, "BACK_BAND": 2, "TILE": 256, "BACK_TILE": 256}
+    small = {"BAND": 2, "WIDE_BAND": 2, "TILE": 256, "BACK_TILE": 256}
     length = {"whole": sys.maxsize, "in tiles": 1}[request.param]
     with patch.multiple(attention_in_tiles, LENGTH=length, **small):
         yield request.param

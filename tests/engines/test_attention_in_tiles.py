@@ -30,7 +30,7 @@ both_types = pytest.mark.parametrize("dtype", PRECISION)
 
 @pytest.fixture
 def small_tiles() -> Iterator[None]:
-    with patch.multiple(tiles, BAND=8, BACK_BAND=8, TILE=2048, BACK_TILE=1024, LENGTH=1):
+    with patch.multiple(tiles, BAND=8, WIDE_BAND=8, TILE=2048, BACK_TILE=1024, LENGTH=1):
         yield
 
 

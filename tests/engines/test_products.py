@@ -136,7 +136,7 @@ def test_a_column_times_a_row_is_their_product(kind, rng):
 def test_other_numbers_and_several_threads_take_the_plain_way(monkeypatch, rng):
     a, b = rng.normal(size=(384, 128)), rng.normal(size=(128, 512))
     monkeypatch.setattr(products, "_piece", None)
-    monkeypatch.setattr(threads, "_small_products_pay", lambda: True)
+    monkeypatch.setattr(threads, "small_products_pay", lambda: True)
     assert not limit.small_products
     narrow = a.astype(np.float32), b.astype(np.float32)
     np.testing.assert_array_equal(matrix_product(*narrow), narrow[0] @ narrow[1])
@@ -149,7 +149,7 @@ def test_other_numbers_and_several_threads_take_the_plain_way(monkeypatch, rng):
 
 def test_pieces_pay_only_while_one_thread_multiplies(monkeypatch):
     for there in (True, False):
-        monkeypatch.setattr(threads, "_small_products_pay", lambda there=there: there)
+        monkeypatch.setattr(threads, "small_products_pay", lambda there=there: there)
         with one_blas_thread():
             with one_blas_thread():
                 assert limit.small_products is there

@@ -5,12 +5,14 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+from clearformer.engines import threads
 from clearformer.engines.numpy.learner import Learner
 from clearformer.engines.threads import (
     LARGE,
@@ -225,3 +227,16 @@ def test_a_child_does_not_keep_the_limit_of_a_thread_that_it_does_not_have():
     several = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
     command = [sys.executable, "-W", "ignore", "-c", FORKS]
     assert subprocess.run(command, env=several, timeout=120, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("amd", [True, False])
+@pytest.mark.parametrize("architecture", ["SkylakeX", "Haswell"])
+def test_small_products_pay_with_such_kernels_on_such_processors(monkeypatch, amd, architecture):
+    library = SimpleNamespace(internal_api="openblas", architecture=architecture)
+    monkeypatch.setattr(threads, "_blas", lambda _: SimpleNamespace(lib_controllers=[library]))
+    monkeypatch.setattr(threads, "made_by_amd", lambda: amd)
+    threads.small_products_pay.cache_clear()
+    try:
+        assert threads.small_products_pay() is (amd and architecture == "SkylakeX")
+    finally:
+        threads.small_products_pay.cache_clear()

@@ -57,7 +57,7 @@ SMALL_KERNELS = {"SkylakeX", "Cooperlake", "SapphireRapids"}
 
 
 @cache
-def _small_products_pay() -> bool:
+def small_products_pay() -> bool:
     """Whether NumPy multiplies with such a library, on a processor where they are the quicker ways.
 
     On AMD's they are, by a sixth; on Intel's they are slower by a third.
@@ -89,7 +89,7 @@ class _Limit:
                 blas = _loaded_blas()
                 self._threads_before = _threads_of(blas)
                 self._before = blas.limit(limits=1)
-                self.small_products = _small_products_pay()
+                self.small_products = small_products_pay()
             self._wanted_by += 1
             if torch := _torch():
                 number = torch.get_num_threads()

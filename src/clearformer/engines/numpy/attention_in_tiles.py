@@ -19,20 +19,18 @@ from clearformer.engines.numpy.power import quickest_power
 from clearformer.engines.numpy.products import matrix_product
 from clearformer.engines.numpy.sight import Heads, Sight, Tile
 from clearformer.engines.tape import Gradient
-from clearformer.engines.threads import share_out, threads_allowed
+from clearformer.engines.threads import share_out, small_products_pay, threads_allowed
 
-BAND = 128
-"""Queries of a tile forwards: few, because the causal rule hides half of the last keys."""
-
-BACK_BAND, WIDE_BACK_BAND, WIDE_FROM = 128, 256, 2048
-"""Queries of a tile backwards, and from how many on it has the wide ones, which make better use of
-the keys that are read."""
+BAND, WIDE_BAND, WIDE_FROM = 128, 256, 2048
+"""Queries of a tile: few, because the causal rule hides half of the last keys; more from so many
+on, which make better use of the keys that are read. Forwards this pays only where products do not
+go in small pieces, but OpenBLAS puts the keys in an order of its own for every band."""
 
 TILE = 1024 * 1024
 """Bytes of a tile forwards, of one head or of several: fewer calls, of which each may wait for the
 interpreter's lock. Larger ones do not stay near the processor."""
 
-BACK_TILE, BACK_HEADS = 256 * 1024, 2
+BACK_TILE, BACK_HEADS = 256 * 1024, 4
 """Bytes of one head's tile backwards, where there are two, and heads that go together there."""
 
 LENGTH = 512
@@ -90,6 +88,7 @@ class _Attention:
         self._factor = factor * self._per_nat
         self._inverse = np.empty((*lead, q.shape[-2]), q.dtype)
         self._shift = np.zeros_like(self._inverse)
+        self._is_long = q.shape[-2] >= WIDE_FROM
         together = -(-prod(lead) // threads_allowed()) if self._sight.is_shared else 1
         self._together = max(1, together)
 
@@ -99,13 +98,14 @@ class _Attention:
         mixed = heads_inside(self._lead, *shape, self._q.dtype)
 
         def begin() -> Callable[[tuple[Heads, slice]], None]:
-            room = _Room(most, BAND, self._q.dtype)
+            room = _Room(most, size, self._q.dtype)
             return lambda job: self._mix(room, *job, mixed[job[0]])
 
-        most = _keys_of(TILE, BAND, self._q.dtype)
+        size = WIDE_BAND if self._is_long and not small_products_pay() else BAND
+        most = _keys_of(TILE, size, self._q.dtype)
         jobs = [
             (at, band)
-            for band in reversed(self._bands(BAND))  # with the causal rule, the longest first
+            for band in reversed(self._bands(size))  # with the causal rule, the longest first
             for at in self._heads(most // self._sight.end(band))
         ]
         share_out(begin, jobs)
@@ -117,7 +117,7 @@ class _Attention:
             heads_inside(self._lead, x.shape[-2], x.shape[-1], x.dtype)
             for x in (self._q, self._k, self._v)
         )
-        size = WIDE_BACK_BAND if self._q.shape[-2] >= WIDE_FROM else BACK_BAND
+        size = WIDE_BAND if self._is_long else BAND
         most = _keys_of(BACK_TILE, size, self._q.dtype)
 
         def begin() -> Callable[[Heads], None]:
