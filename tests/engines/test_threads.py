@@ -131,13 +131,13 @@ def test_each_job_is_done_once():
         begun.append(None)
         return done.append
 
-    for threads in (1, 2, 4):
+    for number in (1, 2, 4):
         begun.clear()
         done.clear()
-        with patch(f"{THREADS}.threads_allowed", lambda threads=threads: threads):
+        with patch(f"{THREADS}.threads_allowed", lambda number=number: number):
             share_out(begin, range(30))
         assert sorted(done) == list(range(30))
-        assert len(begun) == threads
+        assert len(begun) == number
 
 
 @pytest.mark.parametrize("in_the_caller", [True, False])
