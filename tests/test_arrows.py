@@ -44,14 +44,14 @@ MAY_KNOW = {
 OF_ENGINES = {
     "ops": {"dispatch", "polar"},
     "models": {"bounds", "dispatch", "mask"},
-    "training": {"copied", "dispatch", "polar", "ranks"},
+    "training": {"copied", "dispatch", "polar", "ranks", "shared"},
     "explanation": {"dispatch"},
     "generation": {"dispatch", "plan"},
     "verification": {"choose", "dispatch", "execution", "polar", "tape"},
     "corpora": {"threads"},
     "words": {"choose", "dispatch", "execution", "tape", "threads"},
     "comparison": {"choose", "dispatch", "execution", "kernels", "ranks", "tape", "threads"},
-    "runs": {"choose", "copied", "execution", "kernels", "ranks", "threads"},
+    "runs": {"choose", "execution", "kernels", "ranks", "shared", "threads"},
     "benchmarking": {"choose", "execution", "memory", "tape", "threads"},
 }
 """What the parts above use of `engines`: none of it is an engine."""

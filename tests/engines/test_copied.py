@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from threading import Event, Thread
@@ -13,7 +14,9 @@ import numpy as np
 import pytest
 
 from clearformer.engines import copied
-from clearformer.engines.copied import Copied, copies_work, shared
+from clearformer.engines import shared as sharing
+from clearformer.engines.copied import Copied, leave, may_be_left
+from clearformer.engines.shared import copies_work, shared
 
 pytestmark = pytest.mark.skipif(not copies_work(), reason="processes are copied on Linux alone")
 
@@ -48,7 +51,7 @@ def test_shared_memory_holds_the_same(array):
 
 
 def test_where_there_are_no_copies_it_is_an_array_of_its_own(monkeypatch):
-    monkeypatch.setattr(copied, "copies_work", lambda: False)
+    monkeypatch.setattr(sharing, "copies_work", lambda: False)
     array = np.ones(3)
     other = shared(array)
     other[0] = 2
@@ -149,7 +152,7 @@ def test_signals_of_the_terminal_are_left_to_the_parent():
 
 PARENT = """
 import fcntl, os, sys, time
-from clearformer.engines.copied import Copied
+from clearformer.engines.copied import Copied, leave, may_be_left
 
 lock = open(sys.argv[1], "w")
 fcntl.flock(lock, fcntl.LOCK_EX)
@@ -182,3 +185,183 @@ def test_a_killed_parent_leaves_no_lock_no_open_end_and_no_process(tmp_path, sec
     while is_alive(process) and time.monotonic() - killed < 30:
         time.sleep(0.01)
     assert not is_alive(process)
+
+
+class Kept:
+    """Something of the parent that copies leave something to."""
+
+    def __init__(self):
+        self.taken = []
+        may_be_left(self)
+
+    def take(self, *what):
+        self.taken.append((os.getpid(), what))
+
+
+def test_what_is_left_to_the_parent_is_taken_with_the_answer():
+    kept = Kept()
+
+    def work(number):
+        leave(kept, "before", number)
+        return 1 // number
+
+    leave(kept, "here")
+    assert kept.taken == [(os.getpid(), ("here",))]
+    kept.taken.clear()
+    with Copied(work) as there:
+        answer = there.begin(1)
+        assert kept.taken == []
+        assert answer() == 1
+        assert kept.taken == [(os.getpid(), ("before", 1))]
+        assert there.begin(0)() is None  # it failed: nothing is taken
+        assert len(kept.taken) == 1
+
+
+def test_a_copy_that_is_stuck_is_given_up(monkeypatch):
+    """As by a lock that another thread had when the process was copied."""
+    monkeypatch.setattr(copied, "LATE", 2.0)
+    lock, leave_it = threading.Lock(), threading.Event()
+
+    def hold():
+        with lock:
+            leave_it.wait()
+
+    def work():
+        with lock:
+            return os.getpid()
+
+    thread = Thread(target=hold)
+    thread.start()
+    while not lock.locked():
+        time.sleep(0.001)
+    try:
+        with Copied(work) as there:
+            process = there._process
+            begun = time.monotonic()
+            assert there.begin()() is None
+            assert time.monotonic() - begun < 30
+            assert not there.is_there
+        assert not is_alive(process)
+    finally:
+        leave_it.set()
+        thread.join()
+
+
+def test_who_takes_long_is_waited_for_as_its_parent_does(monkeypatch):
+    monkeypatch.setattr(copied, "LATE", 1.0)
+    with Copied(lambda: time.sleep(3) or "done") as there:
+        answer = there.begin()
+        time.sleep(0.5)
+        assert answer() == "done"
+
+
+def test_another_process_that_has_the_pipe_open_delays_nothing():
+    with Copied(abs) as there:
+        other = os.fork()
+        if not other:
+            time.sleep(20)
+            os._exit(0)
+        assert there.begin(-3)() == 3
+        begun = time.monotonic()
+    assert time.monotonic() - begun < 2
+    os.kill(other, signal.SIGKILL)
+    os.waitpid(other, 0)
+
+
+CTRL_C = """
+import os, signal
+from clearformer.engines.copied import Copied, leave, may_be_left
+
+made, fork = [], os.fork
+
+def interrupted():
+    process = fork()
+    if process:
+        made.append(process)
+        os.kill(os.getpid(), signal.SIGINT)  # waits until the copy is made
+    return process
+
+os.fork = interrupted
+try:
+    with Copied(abs):
+        print("not interrupted")
+except KeyboardInterrupt as mistake:
+    kept = mistake
+try:
+    os.kill(made[0], 0)
+    print("left behind")
+except ProcessLookupError:
+    print("gone")
+"""
+
+
+def test_ctrl_c_while_it_is_made_leaves_none_behind():
+    done = subprocess.run(
+        [sys.executable, "-c", CTRL_C], check=False, capture_output=True, text=True
+    )
+    assert (done.stdout, done.stderr) == ("gone\n", "")
+
+
+STUCK = """
+import os, threading, time
+from clearformer.engines.copied import Copied, leave, may_be_left
+
+lock = threading.Lock()
+threading.Thread(target=lambda: lock.acquire() and time.sleep(60), daemon=True).start()
+while not lock.locked():
+    time.sleep(0.001)
+with Copied(lock.acquire) as there:
+    print(there._process, flush=True)
+    there.begin()
+    time.sleep(60)
+"""
+
+
+def test_one_that_is_stuck_ends_with_its_parent_too():
+    command = [sys.executable, "-c", STUCK]
+    parent = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = int(parent.stdout.readline())
+    parent.kill()
+    parent.communicate()
+    end = time.monotonic() + 20
+    while is_alive(process) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not is_alive(process)
+
+
+def test_without_standard_files_it_works():
+    script = "import sys\nfrom clearformer.engines.copied import Copied\n"
+    script += "with Copied(abs) as there: sys.exit(there.begin(-3)() != 3)"
+    command = f"{sys.executable} -c '{script}' <&- >&-"
+    assert subprocess.run(["bash", "-c", command], check=False).returncode == 0
+
+
+def test_too_little_memory_is_told_as_everywhere(monkeypatch):
+    def refuse(*_):
+        raise OSError(12, "Cannot allocate memory")
+
+    monkeypatch.setattr(sharing.mmap, "mmap", refuse)
+    with pytest.raises(MemoryError, match="24 bytes"):
+        shared(np.zeros(3))
+
+
+def test_numbers_that_overflow_warn_of_nothing_there():
+    big = np.full(3, 1e38, np.float32)
+    with np.errstate(over="raise"), Copied(lambda: float((big * big)[0])) as there:
+        assert there.begin()() == np.inf
+
+
+SLOW = "import time\ntime.sleep(1.5)\n"
+
+
+def test_it_is_waited_for_an_import_in_another_thread(tmp_path, monkeypatch):
+    """A copy that imported the same would wait for a thread that it does not have."""
+    (tmp_path / "slow_to_import.py").write_text(SLOW)
+    monkeypatch.syspath_prepend(tmp_path)
+    thread = Thread(target=__import__, args=("slow_to_import",))
+    thread.start()
+    while copied._nobody_imports():
+        time.sleep(0.001)
+    with Copied(lambda: __import__("slow_to_import").__name__) as there:
+        assert there.begin()() == "slow_to_import"
+    thread.join()

@@ -5,15 +5,17 @@ import os
 import signal
 import weakref
 from contextlib import nullcontext
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from clearformer.engines.choose import learner_of as learner_from
-from clearformer.engines.copied import Copied, copies_work
+from clearformer.engines.copied import Copied
 from clearformer.engines.execution import Execution
 from clearformer.engines.numpy import learner as numpy_learner
 from clearformer.engines.numpy.learner import FEW, _shared_out
+from clearformer.engines.shared import copies_work
 from clearformer.errors import ShapeError
 from clearformer.training.next_token import next_token_loss
 from models.decoders import VARIANTS, random_decoder
@@ -101,6 +103,46 @@ def test_one_that_is_killed_at_work_is_made_up_for(copies):
         assert gradients_with(lambda: None) == wanted
         assert gradients_with(lambda: os.kill(copies[0], signal.SIGKILL)) == wanted
         assert gradients_with(lambda: None) == wanted
+
+
+def killed_in(worker_run, after):
+    """A `run_into` that a copy does not survive, after so much of it."""
+    parent = os.getpid()
+
+    def run_into(worker, place, *rest):
+        if os.getpid() == parent:
+            return worker_run(worker, place, *rest)
+        if after == "all":
+            worker_run(worker, place, *rest)
+        else:
+            place.gradients[: len(place.gradients) // 2] += 1
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    return run_into
+
+
+@pytest.mark.parametrize("after", ["half", "all"])
+@pytest.mark.parametrize("parts", [1, 2])
+def test_what_a_copy_left_half_done_is_not_seen(monkeypatch, after, parts):
+    """Neither in gradients that parts of a batch add up in, nor in states that are carried."""
+    ends = []
+    for killed in (False, True):
+        objective, batches = objective_and_batches(configuration())
+        learner = learner_from(Execution(workers=2), random_model(configuration()), objective.loss)
+        if killed:
+            right = numpy_learner._Worker.run_into
+            monkeypatch.setattr(numpy_learner._Worker, "run_into", killed_in(right, after))
+        told = []
+        with learner.running():
+            for _ in range(3):
+                arrays = batches.next()
+                cuts = [5 * n // parts for n in range(parts + 1)]
+                for begin, end in pairwise(cuts):
+                    part = [array[begin:end] for array in arrays]
+                    told.append(learner.loss_and_gradients(*part, share=(end - begin) / 5))
+                told.append(learner.gather())
+        ends.append((told, learner.gradients.tobytes(), tiny.digest(objective.carried())))
+    assert ends[0] == ends[1]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 7])

@@ -6,7 +6,7 @@ from unittest.mock import patch
 import pytest
 
 from clearformer.engines import threads
-from clearformer.engines.copied import copies_work
+from clearformer.engines.shared import copies_work
 from clearformer.models.configuration import SIZES, ModelConfiguration
 from clearformer.models.recurrent.configuration import GRUConfiguration, RNNConfiguration
 from clearformer.runs import workers

@@ -1,24 +1,26 @@
-"""A copy of this process that does one kind of work, and memory that both of them see.
+"""A copy of this process that does one kind of work, again and again.
 
 Threads that make many small calls wait for the interpreter's lock; processes have one each. A copy
 (`fork`) has everything that this process had when it was made, so nothing is sent to it but what
 changes from call to call, and what is shared needs not be sent at all. Only where Linux is.
 """
 
-import mmap
+import ctypes
 import multiprocessing
 import os
 import signal
-import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib import _bootstrap
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+from weakref import WeakValueDictionary
 
-import numpy as np
+from clearformer.engines.threads import begin_as_one_of_several
 
 SIGNALS = ("SIGINT", "SIGHUP")
 """Of the terminal, which sends them to all processes; the copies leave them to their parent."""
@@ -29,22 +31,26 @@ OPEN_FILES = Path("/proc/self/fd")
 TIME_TO_END, LOOK = 5.0, 0.001
 """Seconds that a copy has to end by itself, when it waits for work; and how often that is seen."""
 
+QUIET = 2.0
+"""Seconds for which it is waited that no other thread imports something: a copy that wanted the
+same would wait for ever."""
 
-def copies_work() -> bool:
-    """Whether processes may be copied here: on other systems their libraries do not survive it."""
-    return sys.platform == "linux"
+LATE, TIMES = 10.0, 20.0
+"""A copy is stuck that answers so many seconds later than its parent, and so many times the time
+that the parent took: it may wait for a lock that another thread of the parent had."""
+
+PARENT_DEATH_SIGNAL = 1
+"""Linux's name of it in `prctl`."""
+
+GOODBYE = None
+"""What a copy is told at the end."""
 
 
-def shared(array: np.ndarray) -> np.ndarray:
-    """Another such array, in memory that this process and its copies share, if there can be any."""
-    if not copies_work():
-        return array.copy()
-    room = mmap.mmap(-1, max(array.nbytes, 1))
-    with suppress(OSError, AttributeError):  # a system without large pages
-        room.madvise(mmap.MADV_HUGEPAGE)
-    there = np.ndarray(array.shape, array.dtype, room)
-    there[...] = array
-    return there
+class Taking(Protocol):
+    """Something that a copy may leave something to: see `leave`."""
+
+    def take(self, *what: Any) -> None:
+        """Takes it."""
 
 
 class Copied:
@@ -60,25 +66,38 @@ class Copied:
         self._work = work
         self._process = 0
         self._connection: Connection[Any, Any] | None = None
+        self._begun = 0.0
 
     def __enter__(self) -> "Copied":
         """Copies; where the system refuses, nobody will answer."""
+        try:
+            self._copy()
+        except BaseException:  # Ctrl-C, which had to wait
+            self.__exit__(True)
+            raise
+        return self
+
+    def _copy(self) -> None:
+        _wait_for(_nobody_imports, QUIET)
+        parent = os.getpid()
         mine, its = multiprocessing.Pipe()
         with its, _signals_wait(), warnings.catch_warnings():
-            # of threads that hold locks: a copy does sums, and touches none that is not its own
+            # of threads that may hold locks: whoever waits for one of these is given up
             warnings.simplefilter("ignore", DeprecationWarning)
             try:
                 self._process = os.fork()
             except OSError:
                 mine.close()
-                return self
+                return
             if not self._process:
-                _serve(its, self._work)
-        self._connection = mine
-        return self
+                _serve(its, self._work, parent)
+            self._connection = mine
 
     def __exit__(self, mistake: object, *_: object) -> None:
         """Ends it; at once after a mistake, when it may be at work."""
+        if self._connection and not mistake:
+            with suppress(OSError):
+                self._connection.send(GOODBYE)
         self._give_up()
         if self._process:
             with suppress(ChildProcessError):  # somebody else has waited for it
@@ -97,6 +116,7 @@ class Copied:
             A function, to be called before the next `begin`: it waits, and returns what `work` did;
             None where it failed or nobody is there. Do it here, then.
         """
+        self._begun = time.monotonic()
         if self._connection:
             try:
                 self._connection.send(arguments)
@@ -105,11 +125,24 @@ class Copied:
         return self._answer
 
     def _answer(self) -> Any:
+        if not self._connection:
+            return None
         try:
-            return self._connection.recv() if self._connection else None
+            if not self._comes(self._connection):
+                os.kill(self._process, signal.SIGKILL)
+                raise EOFError
+            answer, left = self._connection.recv()
         except (OSError, EOFError):
             self._give_up()
             return None
+        for place, what in left:
+            _known[place].take(*what)
+        return answer
+
+    def _comes(self, connection: "Connection[Any, Any]") -> bool:
+        """Looks for an answer second by second: time in which everything was stopped is one."""
+        patience = LATE + TIMES * (time.monotonic() - self._begun)
+        return any(connection.poll(1) for _ in range(int(patience)))
 
     def _give_up(self) -> None:
         """Nobody is there any more, or is to be."""
@@ -118,28 +151,59 @@ class Copied:
         self._connection = None
 
 
-def _serve(connection: "Connection[Any, Any]", work: Callable[..., Any]) -> None:
+_known: WeakValueDictionary[int, Taking] = WeakValueDictionary()
+_left: list[tuple[int, tuple[Any, ...]]] | None = None
+"""In a copy, what it leaves to its parent with the next answer."""
+
+
+def may_be_left(thing: Taking) -> None:
+    """Before there are copies: they may `leave` something to this thing."""
+    _known[id(thing)] = thing
+
+
+def leave(thing: Taking, *what: Any) -> None:
+    """Calls thing.take(*what); from a copy, its parent does, when it has the answer.
+
+    So work that a copy began and did not end has changed nothing that it reads.
+    """
+    if _left is None:
+        thing.take(*what)
+    else:
+        _left.append((id(thing), what))
+
+
+def _serve(connection: "Connection[Any, Any]", work: Callable[..., Any], parent: int) -> None:
     """What a copy does, until nobody is at the other end any more."""
+    global _left  # noqa: PLW0603  # it is another one in each process
     try:
+        _end_with(parent)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         _let_go(connection.fileno())
-        while True:
-            arguments = connection.recv()
+        begin_as_one_of_several()
+        while (arguments := connection.recv()) is not GOODBYE:
+            _left = []
             try:
                 answer = work(*arguments)
             except Exception:  # the parent will meet the same, and tell of it
-                answer = None
-            connection.send(answer)
+                answer, _left = None, []
+            connection.send((answer, _left))
     except (OSError, EOFError):
         pass
     finally:
         os._exit(0)  # nothing that the parent has begun is ended here
 
 
+def _end_with(parent: int) -> None:
+    """Has Linux end this process with the thread that made it, also if it waits for a lock then."""
+    ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != parent:  # it has ended already
+        os._exit(0)
+
+
 def _let_go(but: int) -> None:
     """Closes what the parent has open, so that a lock of its is free when it has let go of it."""
     nothing = os.open(os.devnull, os.O_RDWR)
-    for number in range(3):
+    for number in {0, 1, 2} - {but}:
         os.dup2(nothing, number)
     for number in [int(path.name) for path in OPEN_FILES.iterdir()]:
         if number > 2 and number != but:
@@ -149,13 +213,24 @@ def _let_go(but: int) -> None:
 
 def _end(process: int, seconds: float) -> None:
     """Waits until a child has ended; from then on does not wait for it to do so by itself."""
+    if not _wait_for(lambda: bool(os.waitpid(process, os.WNOHANG)[0]), seconds):
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+
+
+def _wait_for(is_so: Callable[[], bool], seconds: float) -> bool:
+    """Whether it has become so in this time."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if os.waitpid(process, os.WNOHANG)[0]:
-            return
+    while not (found := is_so()) and time.monotonic() < end:
         time.sleep(LOOK)
-    os.kill(process, signal.SIGKILL)
-    os.waitpid(process, 0)
+    return found
+
+
+def _nobody_imports() -> bool:
+    """Whether no other thread is in the middle of an import, as far as Python tells."""
+    locks = getattr(_bootstrap, "_module_locks", {})  # its own; where it is not, nothing is known
+    owners = {getattr(each(), "owner", None) for each in list(locks.values())}
+    return owners <= {None, threading.get_ident()}
 
 
 @contextmanager

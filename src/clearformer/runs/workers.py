@@ -1,6 +1,6 @@
 """How many workers share a batch."""
 
-from clearformer.engines.copied import copies_work
+from clearformer.engines.shared import copies_work
 from clearformer.engines.threads import suitable_workers
 from clearformer.models.kind import Configuration
 from clearformer.training.options import TrainingOptions

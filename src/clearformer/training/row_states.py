@@ -1,10 +1,12 @@
 """The state of every row of a batch, from one batch to the next."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from clearformer.engines.copied import shared
+from clearformer.engines.copied import leave, may_be_left
+from clearformer.engines.shared import shared_zeros
 from clearformer.models.recurrent.configuration import RecurrentConfiguration
 from clearformer.models.recurrent.state import RecurrentState
 from clearformer.tensor import Bool, Int
@@ -26,11 +28,12 @@ class RowStates:
         shape = rows, configuration.completed.hidden or 0
         self._layers, self._mine = configuration.layers, mine
         self._arrays = {
-            (layer, name): shared(np.zeros(shape, np.float32))
+            (layer, name): shared_zeros(shape, np.float32)
             for layer in range(configuration.layers)
             for name in configuration.states
         }
         self._names = configuration.states
+        may_be_left(self)
 
     def of(
         self, numbers: Int[np.ndarray, " batch"], begins: Bool[np.ndarray, " batch"]
@@ -45,8 +48,13 @@ class RowStates:
         return state
 
     def keep(self, numbers: Int[np.ndarray, " batch"], state: RecurrentState) -> None:
-        """Takes what these rows have come to."""
-        for layer, states in enumerate(state.layers):
+        """Takes what these rows have come to; from a copy of the process, when it has answered."""
+        leave(self, numbers, state.layers)
+
+    def take(self, *what: Any) -> None:
+        """Numbers of rows, and the states of each layer (see `leave`)."""
+        numbers, layers = what
+        for layer, states in enumerate(layers):
             for name, array in zip(self._names, states, strict=True):
                 self._arrays[layer, name][numbers] = array
 

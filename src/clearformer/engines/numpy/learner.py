@@ -10,7 +10,7 @@ threads help with the large products. Compiled kernels make all steps in one cal
 with them the rows are split as always.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 
 from clearformer.engines import learner
-from clearformer.engines.copied import Copied, copies_work, shared
+from clearformer.engines.copied import Copied
 from clearformer.engines.helpers import ALONE, Helpers
 from clearformer.engines.learner import Job, Loss, Share, all_of, weakly
 from clearformer.engines.memory import collecting_seldom
 from clearformer.engines.numpy.compiled.choice import is_compiled
+from clearformer.engines.shared import copies_work, shared, shared_zeros
 from clearformer.engines.tape import Tape
 from clearformer.engines.threads import one_blas_thread, one_of_several
 
@@ -56,8 +57,8 @@ class Learner(learner.Learner):
 
     def zeros(self) -> np.ndarray:
         """An array of zeros; copies of the process see what is written into it."""
-        zeros = np.zeros_like(self.parameters)
-        return shared(zeros) if self._copied else zeros
+        make = shared_zeros if self._copied else np.zeros
+        return make(self.parameters.shape, self.parameters.dtype)
 
     def to_array(self, x: np.ndarray) -> np.ndarray:
         """The array itself."""
@@ -68,13 +69,15 @@ class Learner(learner.Learner):
         copy = self._copies.get(worker)
         if not (copy and copy.is_there):
             return super().begin(worker, job)
-        answer, rng = copy.begin(GRADIENT, job), job[-1]
+        answer, (*_, fresh, rng) = copy.begin(GRADIENT, job), job
 
         def result() -> float:
             told = answer()
             if told is None:
                 return float(worker.run(*job))
             loss, state = told
+            if not fresh:
+                worker.gradients += worker.beside.gradients
             if rng is not None:
                 rng.bit_generator.state = state
             return float(loss)
@@ -118,8 +121,9 @@ class Learner(learner.Learner):
         """
         if number != GRADIENT:
             return self._work(number, told)
-        rng = told[-1]
-        return worker.run(*told), rng and rng.bit_generator.state
+        arrays, share, fresh, rng = told
+        place = worker.place if fresh else worker.beside  # what is there already is not touched
+        return worker.run_into(place, arrays, share, True, rng), rng and rng.bit_generator.state
 
     def each(self, function: Callable[[slice], Any]) -> list[Any]:
         """As every learner; on this thread where it is soon done."""
@@ -154,17 +158,31 @@ GRADIENT = -1
 """What a copy is told in place of the number of what was taught."""
 
 
+class _Place:
+    """Where a worker's gradients go."""
+
+    def __init__(self, learner: Learner, leaves: Mapping[str, Any]):
+        self.gradients = learner.zeros()
+        self.views = learner.named(self.gradients)
+        self.rooms = {leaf.index: self.views[name] for name, leaf in leaves.items()}
+
+
 class _Worker:
-    """One tape, and its share of the gradients."""
+    """One tape, and its share of the gradients.
+
+    Attributes:
+        gradients: all of them.
+        place: the same.
+        beside: where a copy of the process puts those of a further part of a batch.
+    """
 
     def __init__(self, learner: Learner, loss: Loss, tape: Tape):
         self._tape = tape
         self._loss = loss
         self._model = learner.model.with_parameters(lambda _, array: self._tape.watch(array))
         self._leaves = self._model.parameters()
-        self.gradients = learner.zeros()
-        self._views = learner.named(self.gradients)
-        self._rooms = {leaf.index: self._views[name] for name, leaf in self._leaves.items()}
+        self.place, self.beside = (_Place(learner, self._leaves) for _ in range(2))
+        self.gradients = self.place.gradients
 
     def run(
         self,
@@ -174,15 +192,26 @@ class _Worker:
         rng: np.random.Generator | None,
     ) -> float:
         """The loss times `share`; its gradient goes into `gradients`, some of it at once."""
+        return self.run_into(self.place, arrays, share, fresh, rng)
+
+    def run_into(
+        self,
+        place: _Place,
+        arrays: Sequence[np.ndarray],
+        share: float,
+        fresh: bool,
+        rng: np.random.Generator | None,
+    ) -> float:
+        """The same, with the gradient in another place."""
         if not len(arrays[0]):
             if fresh:
-                self.gradients[:] = 0
+                place.gradients[:] = 0
             return 0.0
-        self._tape.lend(self._rooms if fresh else {})
+        self._tape.lend(place.rooms if fresh else {})
         loss = self._loss(self._model, *arrays, rng)
         self._tape.backward(loss, share)
         for name, leaf in self._leaves.items():
-            view, gradient = self._views[name], self._tape.gradient(leaf)
+            view, gradient = place.views[name], self._tape.gradient(leaf)
             if fresh and gradient is not view:
                 view[...] = gradient
             elif not fresh:
