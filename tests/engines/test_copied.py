@@ -365,3 +365,24 @@ def test_it_is_waited_for_an_import_in_another_thread(tmp_path, monkeypatch):
     with Copied(lambda: __import__("slow_to_import").__name__) as there:
         assert there.begin()() == "slow_to_import"
     thread.join()
+
+
+def test_an_answer_that_nobody_waited_for_is_not_taken_for_the_next():
+    kept = Kept()
+    with Copied(lambda number: leave(kept, number) or number) as there:
+        there.begin(1)
+        there.begin(2)
+        assert there.begin(3)() == 3
+    assert [what for _, what in kept.taken] == [(3,)]
+
+
+def test_ctrl_c_in_the_middle_of_an_answer_gives_it_up(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with Copied(abs) as there:
+        answer = there.begin(-1)
+        monkeypatch.setattr(there, "_comes", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            answer()
+        assert not there.is_there

@@ -66,7 +66,7 @@ class Copied:
         self._work = work
         self._process = 0
         self._connection: Connection[Any, Any] | None = None
-        self._begun = 0.0
+        self._begun, self._asked = 0.0, 0
 
     def __enter__(self) -> "Copied":
         """Copies; where the system refuses, nobody will answer."""
@@ -117,9 +117,10 @@ class Copied:
             None where it failed or nobody is there. Do it here, then.
         """
         self._begun = time.monotonic()
+        self._asked += 1
         if self._connection:
             try:
-                self._connection.send(arguments)
+                self._connection.send((self._asked, arguments))
             except OSError:
                 self._give_up()
         return self._answer
@@ -128,13 +129,18 @@ class Copied:
         if not self._connection:
             return None
         try:
-            if not self._comes(self._connection):
-                os.kill(self._process, signal.SIGKILL)
-                raise EOFError
-            answer, left = self._connection.recv()
+            asked = 0
+            while asked != self._asked:  # what nobody has waited for comes first
+                if not self._comes(self._connection):
+                    os.kill(self._process, signal.SIGKILL)
+                    raise EOFError
+                asked, answer, left = self._connection.recv()
         except (OSError, EOFError):
             self._give_up()
             return None
+        except BaseException:  # Ctrl-C in the middle of an answer
+            self._give_up()
+            raise
         for place, what in left:
             _known[place].take(*what)
         return answer
@@ -174,19 +180,19 @@ def leave(thing: Taking, *what: Any) -> None:
 
 def _serve(connection: "Connection[Any, Any]", work: Callable[..., Any], parent: int) -> None:
     """What a copy does, until nobody is at the other end any more."""
-    global _left  # noqa: PLW0603  # it is another one in each process
+    global _left  # it is another one in each process
     try:
         _end_with(parent)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         _let_go(connection.fileno())
         begin_as_one_of_several()
-        while (arguments := connection.recv()) is not GOODBYE:
-            _left = []
+        while (told := connection.recv()) is not GOODBYE:
+            _left, (asked, arguments) = [], told
             try:
                 answer = work(*arguments)
             except Exception:  # the parent will meet the same, and tell of it
                 answer, _left = None, []
-            connection.send((answer, _left))
+            connection.send((asked, answer, _left))
     except (OSError, EOFError):
         pass
     finally:

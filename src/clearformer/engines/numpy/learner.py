@@ -31,6 +31,12 @@ TRAINING = 60.0
 """Seconds that training is taken to last, so that it uses kernels where there are any. Whether it
 does must not depend on how many steps are left, or a run gone on with would get other numbers."""
 
+FEW = 1_000_000
+"""Numbers that one thread has gone through before two have agreed on who does what."""
+
+GRADIENT = -1
+"""What a copy is told in place of the number of what was taught."""
+
 
 class Learner(learner.Learner):
     """Computes losses and gradients of one model, with single-threaded BLAS on each worker."""
@@ -149,13 +155,6 @@ class Learner(learner.Learner):
                     copy = Copied(partial(self._told, worker))
                     self._copies[worker] = copies.enter_context(copy)
             yield
-
-
-FEW = 1_000_000
-"""Numbers that one thread has gone through before two have agreed on who does what."""
-
-GRADIENT = -1
-"""What a copy is told in place of the number of what was taught."""
 
 
 class _Place:
