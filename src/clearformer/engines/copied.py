@@ -6,7 +6,6 @@ changes from call to call, and what is shared needs not be sent at all. Only whe
 """
 
 import ctypes
-import multiprocessing
 import os
 import signal
 import threading
@@ -15,12 +14,14 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import _bootstrap
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
 
 from clearformer.engines.threads import begin_as_one_of_several
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 SIGNALS = ("SIGINT", "SIGHUP")
 """Of the terminal, which sends them to all processes; the copies leave them to their parent."""
@@ -79,8 +80,10 @@ class Copied:
 
     def _copy(self) -> None:
         _wait_for(_nobody_imports, QUIET)
+        from multiprocessing import Pipe  # some milliseconds, for whoever trains
+
         parent = os.getpid()
-        mine, its = multiprocessing.Pipe()
+        mine, its = Pipe()
         with its, _signals_wait(), warnings.catch_warnings():
             # of threads that may hold locks: whoever waits for one of these is given up
             warnings.simplefilter("ignore", DeprecationWarning)
