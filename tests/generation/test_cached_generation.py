@@ -65,6 +65,18 @@ def test_every_context_and_prompt_agrees(recipe, context, way, monkeypatch):
 
 
 @both_recipes
+@pytest.mark.parametrize("large", [0, 10**9])
+def test_gains_beside_the_matrices_or_in_them_agree(recipe, large, way, monkeypatch):
+    """Those of large matrices stay beside them."""
+    monkeypatch.setattr("clearformer.generation.plan.LARGE", large)
+    model = random_decoder(VARIANTS[f"the {recipe} recipe"], np.float64)
+    for name, gain in model.parameters().items():
+        if name.endswith("gain"):
+            gain[...] = np.random.default_rng(3).uniform(0.5, 2, gain.shape)
+    check(monkeypatch, model, 8, [1, 2], 20, 1e-12)
+
+
+@both_recipes
 def test_greedy_generation_agrees(recipe, way, monkeypatch):
     configuration = VARIANTS[f"the {recipe} recipe"]
     model = random_decoder(configuration, np.float32)

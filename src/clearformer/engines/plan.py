@@ -1,8 +1,9 @@
 """The numbers of a decoder, arranged for making one token after another.
 
-Each norm is folded into the matrix behind it, and query, key and value are one matrix, so that each
-weight is read once and little is called between. `generation.plan` makes a plan of a decoder; an
-engine that has a `decode` carries it out; a test holds it equal to the decoder itself.
+Each norm is folded into the matrix behind it where that is small, and query, key and value are one
+matrix, so that each weight is read once and little is called between. `generation.plan` makes a
+plan of a decoder; an engine that has a `decode` carries it out; a test holds it equal to the
+decoder itself.
 """
 
 from collections.abc import Callable
@@ -12,7 +13,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Folded:
-    """norm(x) W + b, with the norm's gain and bias folded in: (x - mean) / size · matrix + bias."""
+    """norm(x) W + b, with the norm's bias folded in, and its gain where that is soon done:
+
+    (x - mean) / size · matrix + bias, or (x - mean) / size · gain · matrix + bias.
+    """
 
     matrix: Any
     bias: Any | None
@@ -20,6 +24,8 @@ class Folded:
     """Whether the mean is taken away first (LayerNorm)."""
     epsilon: float | None
     """None where there is no norm."""
+    gain: Any | None = None
+    """None where it is folded in, or 1."""
 
 
 @dataclass(frozen=True)

@@ -171,12 +171,21 @@ def _side_by_side(*layers: Any) -> Linear:
 
 
 def _folded(norm: Any, linear: Any) -> Folded:
-    """The linear layer with the norm before it folded in."""
+    """The linear layer with the norm before it."""
     matrix, bias = linear.weight, linear.bias
-    if isinstance(norm, RMSNorm):
-        return Folded(np.asarray(norm.gain)[:, None] * matrix, bias, False, RMS_NORM_EPSILON)
+    if not isinstance(norm, RMSNorm | LayerNorm):
+        return Folded(matrix, bias, False, None)
+    centre, epsilon = isinstance(norm, LayerNorm), RMS_NORM_EPSILON
     if isinstance(norm, LayerNorm):
-        shift = norm.bias @ matrix
+        shift, epsilon = norm.bias @ matrix, LAYER_NORM_EPSILON
         bias = shift if bias is None else shift + bias
-        return Folded(np.asarray(norm.gain)[:, None] * matrix, bias, True, LAYER_NORM_EPSILON)
-    return Folded(matrix, bias, False, None)
+    gain = np.asarray(norm.gain)
+    if matrix.size >= LARGE:
+        return Folded(matrix, bias, centre, epsilon, gain)
+    return Folded(gain[:, None] * matrix, bias, centre, epsilon)
+
+
+LARGE = 1_000_000
+"""Numbers of a matrix that is not copied for a gain: to multiply each vector by it takes less than
+to fetch fresh memory for all matrices of a large model, which took a second before its first token.
+"""

@@ -115,7 +115,8 @@ def _through(folded: Folded, x: np.ndarray, result: np.ndarray | None = None) ->
     """One row (embed,) through norm and matrix: (output,), written to `result` if there is one."""
     if folded.centre:
         x = x - np.add.reduce(x) / len(x)
-    found: np.ndarray = np.dot(x, folded.matrix, out=result)
+    row = x if folded.gain is None else x * folded.gain
+    found: np.ndarray = np.dot(row, folded.matrix, out=result)
     if folded.epsilon is not None:
         found *= 1 / sqrt(float(np.dot(x, x)) / len(x) + folded.epsilon)
     if folded.bias is not None:

@@ -31,7 +31,7 @@ TRAINING = 60.0
 """Seconds that training is taken to last, so that it uses kernels where there are any. Whether it
 does must not depend on how many steps are left, or a run gone on with would get other numbers."""
 
-FEW = 1_000_000
+FEW = 500_000
 """Numbers that one thread has gone through before two have agreed on who does what."""
 
 GRADIENT = -1

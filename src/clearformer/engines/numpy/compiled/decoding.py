@@ -168,7 +168,7 @@ def _stacked(parts: Sequence[Folded]) -> np.ndarray:
     rows, columns = parts[0].matrix.shape
     stack = _empty((len(parts), columns, rows), parts[0].matrix.dtype)
     for each, part in zip(stack, parts, strict=True):
-        each[...] = part.matrix.T
+        np.multiply(part.matrix.T, 1 if part.gain is None else part.gain, out=each)
     return stack
 
 
