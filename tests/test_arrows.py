@@ -48,11 +48,11 @@ OF_ENGINES = {
     "explanation": {"dispatch"},
     "generation": {"dispatch", "plan"},
     "verification": {"choose", "dispatch", "execution", "polar", "tape"},
-    "corpora": {"threads"},
+    "corpora": {"signals", "threads"},
     "words": {"choose", "dispatch", "execution", "tape", "threads"},
     "comparison": {"choose", "dispatch", "execution", "kernels", "ranks", "tape", "threads"},
     "runs": {"choose", "execution", "kernels", "ranks", "shared", "threads"},
-    "benchmarking": {"choose", "execution", "memory", "tape", "threads"},
+    "benchmarking": {"choose", "execution", "memory", "signals", "tape", "threads"},
 }
 """What the parts above use of `engines`: none of it is an engine."""
 

@@ -29,4 +29,5 @@ def test_it_is_told_by_the_system(told, named, amd, tmp_path, monkeypatch):
         file.write_text(told)
     monkeypatch.setattr(processor, "DESCRIPTION", file)
     monkeypatch.setattr(processor.platform, "processor", lambda: named)
+    monkeypatch.setattr(processor.sys, "platform", "linux" if told else "win32")
     assert processor.made_by_amd() is amd

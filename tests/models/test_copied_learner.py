@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from clearformer.engines import learner as learner_module
 from clearformer.engines.choose import learner_of as learner_from
 from clearformer.engines.copied import Copied
 from clearformer.engines.execution import Execution
@@ -228,11 +229,11 @@ def test_a_learner_is_gone_when_nobody_has_it_any_more():
     training = tiny.loop(workers=2, optimizer="muon", steps=3)
     with training.learner.running():
         training.one_step()
-    gone = weakref.ref(training.optimizer)
+    gone = [weakref.ref(each) for each in (training.learner, training.optimizer)]
     gc.disable()
     try:
         del training
-        assert gone() is None
+        assert [each() for each in gone] == [None, None]
     finally:
         gc.enable()
 
@@ -251,10 +252,17 @@ def test_the_dearest_pieces_are_given_first(costs, workers, wanted):
 
 
 def test_a_model_of_many_numbers_is_moved_by_threads(monkeypatch):
-    found = []
-    for few in (FEW, 0):
+    found, shared_out, right = [], [], learner_module.Learner._in_parallel
+
+    def in_parallel(learner, function, items):
+        shared_out.append(function)
+        return right(learner, function, items)
+
+    monkeypatch.setattr(learner_module.Learner, "_in_parallel", in_parallel)
+    for few, often in ((FEW, False), (0, True)):
         monkeypatch.setattr(numpy_learner, "FEW", few)
         found.append([trained(workers=2, optimizer=kind) for kind in ("adamw", "muon")])
+        assert bool(shared_out) is often
     assert found[0] == found[1]
 
 

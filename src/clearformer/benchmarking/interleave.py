@@ -8,15 +8,15 @@ set up (its threads); from then on, each `next` does the work once, and says som
 words, or as a number the seconds of it that count.
 """
 
-import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
+from clearformer.engines.signals import signals_wait
 from clearformer.errors import ClearformerError
 
 Work = Iterator[str | float]
@@ -44,7 +44,7 @@ class Side:
         context = get_context("spawn")  # a fork would share what is already loaded
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, make, arguments), daemon=True)
-        with _without_ctrl_c():  # whoever started it ends it
+        with signals_wait():  # for good, there: whoever started it ends it
             self._process.start()
         theirs.close()
         try:
@@ -75,19 +75,6 @@ class Side:
         if isinstance(answer, _Fault):
             raise ClearformerError(answer.told)
         return answer
-
-
-@contextmanager
-def _without_ctrl_c() -> Iterator[None]:
-    """A process that is started inside never hears of it, from its first moment on."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from multiprocessing.connection import wait as wait_for
 from typing import Any
 
 from clearformer.corpora.watch import StoppedError
+from clearformer.engines.signals import TERMINAL, signals_wait
 from clearformer.errors import RunError
 
 AHEAD = 2
@@ -95,7 +95,7 @@ class Crew:
             self._pool = ProcessPoolExecutor(
                 self._workers, self._context, initializer=_begin, initargs=(self._shared,)
             )
-        with _signals_wait():  # until a new process has said what to do about them
+        with signals_wait():  # until a new process has said what to do about them
             return self._pool.submit(_work, function, job)
 
     def _result(self, future: Future[Any]) -> Any:
@@ -119,7 +119,7 @@ def _begin(shared: Any) -> None:
     """In a new process: leaves signals of the terminal to the parent, and ends with it."""
     global _in_worker  # noqa: PLW0603  # what a process is given when it starts
     _in_worker = shared
-    for name in TERMINAL_SIGNALS:
+    for name in TERMINAL:
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -149,19 +149,3 @@ def _work(function: Job, job: Any) -> Any:
             raise StoppedError
 
     return function(job, tell)
-
-
-TERMINAL_SIGNALS = tuple(name for name in ("SIGINT", "SIGHUP") if hasattr(signal, name))
-
-
-@contextmanager
-def _signals_wait() -> Iterator[None]:
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    numbers = [getattr(signal, name) for name in TERMINAL_SIGNALS]
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -11,20 +11,18 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from importlib import _bootstrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
 
+from clearformer.engines.signals import signals_wait
 from clearformer.engines.threads import begin_as_one_of_several
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
-
-SIGNALS = ("SIGINT", "SIGHUP")
-"""Of the terminal, which sends them to all processes; the copies leave them to their parent."""
 
 OPEN_FILES = Path("/proc/self/fd")
 """Numbers of what this process has open."""
@@ -37,8 +35,12 @@ QUIET = 2.0
 same would wait for ever."""
 
 LATE, TIMES = 10.0, 20.0
-"""A copy is stuck that answers so many seconds later than its parent, and so many times the time
-that the parent took: it may wait for a lock that another thread of the parent had."""
+"""A copy is stuck from which nothing comes for so many seconds and so many times as long as its
+parent took, or as it took itself at most: it may wait for a lock that another thread of the parent
+had."""
+
+LONG = 65_536
+"""Bytes of a message that may have to wait until it is read."""
 
 PARENT_DEATH_SIGNAL = 1
 """Linux's name of it in `prctl`."""
@@ -67,7 +69,7 @@ class Copied:
         self._work = work
         self._process = 0
         self._connection: Connection[Any, Any] | None = None
-        self._begun, self._asked = 0.0, 0
+        self._begun, self._longest, self._asked = 0.0, 0.0, 0
 
     def __enter__(self) -> "Copied":
         """Copies; where the system refuses, nobody will answer."""
@@ -79,21 +81,22 @@ class Copied:
         return self
 
     def _copy(self) -> None:
-        _wait_for(_nobody_imports, QUIET)
         from multiprocessing import Pipe  # some milliseconds, for whoever trains
 
-        parent = os.getpid()
+        if not _wait_for(_nobody_imports, QUIET):
+            return
+        parent, end_with = os.getpid(), ctypes.CDLL(None).prctl
         mine, its = Pipe()
-        with its, _signals_wait(), warnings.catch_warnings():
+        with its, signals_wait(), warnings.catch_warnings():
             # of threads that may hold locks: whoever waits for one of these is given up
             warnings.simplefilter("ignore", DeprecationWarning)
             try:
                 self._process = os.fork()
-            except OSError:
+            except (OSError, RuntimeError):  # the system, or an interpreter that ends
                 mine.close()
                 return
             if not self._process:
-                _serve(its, self._work, parent)
+                _serve(its, self._work, lambda: _end_with(parent, end_with))
             self._connection = mine
 
     def __exit__(self, mistake: object, *_: object) -> None:
@@ -123,10 +126,31 @@ class Copied:
         self._asked += 1
         if self._connection:
             try:
-                self._connection.send((self._asked, arguments))
+                self._send((self._asked, arguments))
             except OSError:
                 self._give_up()
+            except BaseException:  # Ctrl-C in the middle of it
+                self._give_up()
+                raise
         return self._answer
+
+    def _send(self, told: Any) -> None:
+        """Sends; who does not read a long message, and has not since long, is ended."""
+        from multiprocessing.reduction import ForkingPickler
+
+        connection, data = self._connection, ForkingPickler.dumps(told)
+        if connection is None:
+            return
+        if len(data) <= LONG:
+            connection.send_bytes(data)
+            return
+        watch = threading.Timer(LATE, os.kill, (self._process, signal.SIGKILL))
+        watch.daemon = True
+        watch.start()
+        try:
+            connection.send_bytes(data)
+        finally:
+            watch.cancel()
 
     def _answer(self) -> Any:
         if not self._connection:
@@ -135,9 +159,10 @@ class Copied:
             asked = 0
             while asked != self._asked:  # what nobody has waited for comes first
                 if not self._comes(self._connection):
-                    os.kill(self._process, signal.SIGKILL)
+                    self._kill()
                     raise EOFError
                 asked, answer, left = self._connection.recv()
+            self._longest = max(self._longest, time.monotonic() - self._begun)
         except (OSError, EOFError):
             self._give_up()
             return None
@@ -150,8 +175,15 @@ class Copied:
 
     def _comes(self, connection: "Connection[Any, Any]") -> bool:
         """Looks for an answer second by second: time in which everything was stopped is one."""
-        patience = LATE + TIMES * (time.monotonic() - self._begun)
+        taken = max(time.monotonic() - self._begun, self._longest)
+        patience = LATE + TIMES * taken
         return any(connection.poll(1) for _ in range(int(patience)))
+
+    def _kill(self) -> None:
+        """Ends it, and waits: from then on it writes nothing."""
+        with suppress(ChildProcessError):
+            _end(self._process, 0)
+        self._process = 0
 
     def _give_up(self) -> None:
         """Nobody is there any more, or is to be."""
@@ -181,11 +213,13 @@ def leave(thing: Taking, *what: Any) -> None:
         _left.append((id(thing), what))
 
 
-def _serve(connection: "Connection[Any, Any]", work: Callable[..., Any], parent: int) -> None:
+def _serve(
+    connection: "Connection[Any, Any]", work: Callable[..., Any], prepare: Callable[[], None]
+) -> None:
     """What a copy does, until nobody is at the other end any more."""
     global _left  # it is another one in each process
     try:
-        _end_with(parent)
+        prepare()
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         _let_go(connection.fileno())
         begin_as_one_of_several()
@@ -202,22 +236,22 @@ def _serve(connection: "Connection[Any, Any]", work: Callable[..., Any], parent:
         os._exit(0)  # nothing that the parent has begun is ended here
 
 
-def _end_with(parent: int) -> None:
+def _end_with(parent: int, prctl: Any) -> None:
     """Has Linux end this process with the thread that made it, also if it waits for a lock then."""
-    ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
     if os.getppid() != parent:  # it has ended already
         os._exit(0)
 
 
 def _let_go(but: int) -> None:
-    """Closes what the parent has open, so that a lock of its is free when it has let go of it."""
+    """Lets go what the parent has open, so that a lock of its is free when it has let go of it.
+
+    The numbers stay taken, by nothing: objects that were copied too may close them yet.
+    """
     nothing = os.open(os.devnull, os.O_RDWR)
-    for number in {0, 1, 2} - {but}:
-        os.dup2(nothing, number)
-    for number in [int(path.name) for path in OPEN_FILES.iterdir()]:
-        if number > 2 and number != but:
-            with suppress(OSError):
-                os.close(number)
+    for number in {0, 1, 2, *(int(path.name) for path in OPEN_FILES.iterdir())} - {but, nothing}:
+        with suppress(OSError):
+            os.dup2(nothing, number, inheritable=False)
 
 
 def _end(process: int, seconds: float) -> None:
@@ -240,14 +274,3 @@ def _nobody_imports() -> bool:
     locks = getattr(_bootstrap, "_module_locks", {})  # its own; where it is not, nothing is known
     owners = {getattr(each(), "owner", None) for each in list(locks.values())}
     return owners <= {None, threading.get_ident()}
-
-
-@contextmanager
-def _signals_wait() -> Iterator[None]:
-    """Inside; and for good in what is copied inside."""
-    numbers = [getattr(signal, name) for name in SIGNALS]
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,9 +1,9 @@
-"""The learner: a model's parameters and gradients in flat buffers, a batch split over threads.
+"""The learner: a model's parameters and gradients in flat buffers, a batch split over workers.
 
-Each worker runs its share of the batch on a thread of its own, with single-threaded products of
-matrices; the gradients are then added up in a fixed order, so that the same seed and number of
-workers give the same bits. What a buffer is made of, and how a worker runs its share, belongs to an
-engine: see `engines.numpy.learner` and `engines.torch.learner`.
+Each worker runs its share of the batch beside the others, on a thread or in a process of its own,
+with single-threaded products of matrices; the gradients are then added up in a fixed order, so that
+the same seed and number of workers give the same bits. What a buffer is made of, and how a worker
+runs its share, belongs to an engine: see `engines.numpy.learner` and `engines.torch.learner`.
 """
 
 from abc import ABC, abstractmethod
@@ -39,7 +39,7 @@ Share = Callable[[Sequence[float]], None]
 
 
 class Worker(Protocol):
-    """One thread's share of the work."""
+    """One worker's share of the work."""
 
     gradients: Any
     """A flat buffer of its own."""
@@ -113,7 +113,8 @@ class Learner(ABC):
             return lambda: worker.run(*job)
         return self._pool.submit(lambda: float(worker.run(*job))).result
 
-    def begin_thread(self) -> None:
+    @staticmethod
+    def begin_thread() -> None:
         """What each worker thread does first."""
         begin_as_one_of_several()
 
@@ -279,7 +280,8 @@ def weakly(work: Callable[[int], None]) -> Callable[[int], None]:
 
     def do(piece: int) -> None:
         method = known()
-        assert method is not None  # who has it done is there
+        if method is None:
+            raise ReferenceError("who taught this is gone")
         method(piece)
 
     return do

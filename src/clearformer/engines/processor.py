@@ -1,6 +1,7 @@
 """Who made the processor: what is quicker is not the same on all of them."""
 
 import platform
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +15,10 @@ DESCRIPTION = Path("/proc/cpuinfo")
 @cache
 def made_by_amd() -> bool:
     """Whether it was; False where the system does not tell."""
-    return AMD in (_first_lines() or platform.processor())
+    told = _first_lines()
+    if not told and sys.platform == "win32":  # elsewhere that starts a program
+        told = platform.processor()
+    return AMD in told
 
 
 def _first_lines() -> str:

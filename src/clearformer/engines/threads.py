@@ -15,7 +15,7 @@ import numpy as np
 from clearformer.engines.processor import made_by_amd
 
 MOST_WORKERS = 8
-"""More threads than this gain little on models of a laptop's size."""
+"""More workers than this gain little on models of a laptop's size."""
 
 LARGE = 20_000_000
 """Parameters from which one row times the weights is worth sharing out over threads."""
@@ -30,7 +30,7 @@ def processors() -> int:
 
 
 def suitable_workers(batch: int) -> int:
-    """Threads that share a batch: one per processor, none without a row."""
+    """Workers that share a batch: one per processor, none without a row."""
     return max(1, min(processors(), batch, MOST_WORKERS))
 
 

@@ -29,7 +29,7 @@ its sign, if ε did not outweigh it."""
 LEARNING_RATE = 0.01
 
 WORKERS = 2
-"""Threads that share the batch on a processor, so that adding up their gradients is met too."""
+"""Workers that share the batch on processors, so that adding up their gradients is met too."""
 
 PRODUCTS = 13
 """One after another, from the embedding to the logits of two layers."""

@@ -39,20 +39,24 @@ GRADIENT = -1
 
 
 class Learner(learner.Learner):
-    """Computes losses and gradients of one model, with single-threaded BLAS on each worker."""
+    """Computes losses and gradients of one model, with single-threaded BLAS on each worker.
+
+    Attributes:
+        is_copied: whether its workers are copies of the process, while it is running.
+    """
 
     _workers: "Sequence[_Worker]"
 
     def __init__(self, model: Any, loss: Loss, workers: int = 1):
-        self._copied = workers > 1 and copies_work()
+        self.is_copied = workers > 1 and copies_work()
         super().__init__(model, workers)
-        if self._copied:
+        if self.is_copied:
             self.parameters = shared(self.parameters)
         self.model = model.with_parameters(lambda name, _: self.view(self.parameters, name))
         self._copies: dict[_Worker, Copied] = {}
         self._taught: list[Callable[[int], None]] = []
         compiled = is_compiled(TRAINING)
-        whole = bool(model.in_one_piece) and not (compiled or self._copied)
+        whole = bool(model.in_one_piece) and not (compiled or self.is_copied)
         helpers = Helpers(self._pool, workers - 1) if whole else ALONE
         split = 1 if whole else workers
         self._workers = [_Worker(self, loss, Tape(helpers, compiled)) for _ in range(split)]
@@ -63,7 +67,7 @@ class Learner(learner.Learner):
 
     def zeros(self) -> np.ndarray:
         """An array of zeros; copies of the process see what is written into it."""
-        make = shared_zeros if self._copied else np.zeros
+        make = shared_zeros if self.is_copied else np.zeros
         return make(self.parameters.shape, self.parameters.dtype)
 
     def to_array(self, x: np.ndarray) -> np.ndarray:
@@ -149,11 +153,13 @@ class Learner(learner.Learner):
     def running(self) -> Iterator[None]:
         """While training: one BLAS thread per worker, and few searches for garbage."""
         with one_blas_thread(), one_of_several(), collecting_seldom(), ExitStack() as copies:
-            if self._copied and not self._copies:
+            if self.is_copied and not self._copies:
                 copies.callback(self._copies.clear)
                 for worker in self._workers[1:]:
                     copy = Copied(partial(self._told, worker))
                     self._copies[worker] = copies.enter_context(copy)
+                    if not copy.is_there:  # neither would the next be
+                        break
             yield
 
 
@@ -180,7 +186,8 @@ class _Worker:
         self._loss = loss
         self._model = learner.model.with_parameters(lambda _, array: self._tape.watch(array))
         self._leaves = self._model.parameters()
-        self.place, self.beside = (_Place(learner, self._leaves) for _ in range(2))
+        self.place = _Place(learner, self._leaves)
+        self.beside = _Place(learner, self._leaves) if learner.is_copied else self.place
         self.gradients = self.place.gradients
 
     def run(

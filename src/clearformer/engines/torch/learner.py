@@ -72,9 +72,10 @@ class Learner(learner.Learner):
         """The tensor as an array; shared on a processor, copied from elsewhere."""
         return to_array(x)
 
-    def begin_thread(self) -> None:
+    @staticmethod
+    def begin_thread() -> None:
         """One thread for the products of each worker."""
-        super().begin_thread()
+        learner.Learner.begin_thread()
         torch.set_num_threads(1)
 
     def loss_and_gradients(self, *arrays: np.ndarray, **options: Any) -> float:

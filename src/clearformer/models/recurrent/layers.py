@@ -24,8 +24,9 @@ States = Sequence[Any]
 
 
 NARROW = 400
-"""Width of an LSTM from which the rows of a batch are split over threads. By rows, two threads took
-2.4 times as long as PyTorch at 128, 1.8 at 256 and 1.2 at 512: see docs/log.md."""
+"""Width of an LSTM from which the rows of a batch are split over threads, too; processes always
+split them. By rows, two threads took 2.4 times as long as PyTorch at 128, 1.8 at 256 and 1.2 at
+512: see docs/log.md."""
 
 
 @dataclass(frozen=True)
