@@ -29,7 +29,7 @@ class Part:
 
     @property
     def in_one_piece(self) -> bool:
-        """Whether threads, not processes, share out the products of a batch better than its rows."""
+        """Whether threads, not processes, share out products of a batch better than its rows."""
         return False
 
     def parameters(self) -> dict[str, Any]:
