@@ -16,7 +16,7 @@ from contextlib import suppress
 from importlib import _bootstrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
-from weakref import WeakValueDictionary
+from weakref import ref
 
 from clearformer.engines.signals import signals_wait
 from clearformer.engines.threads import begin_as_one_of_several
@@ -170,7 +170,8 @@ class Copied:
             self._give_up()
             raise
         for place, what in left:
-            _known[place].take(*what)
+            if thing := _known[place]():
+                thing.take(*what)
         return answer
 
     def _comes(self, connection: "Connection[Any, Any]") -> bool:
@@ -192,14 +193,17 @@ class Copied:
         self._connection = None
 
 
-_known: WeakValueDictionary[int, Taking] = WeakValueDictionary()
+_known: dict[int, "ref[Taking]"] = {}  # plain ones: at their end no code runs
 _left: list[tuple[int, tuple[Any, ...]]] | None = None
 """In a copy, what it leaves to its parent with the next answer."""
 
 
 def may_be_left(thing: Taking) -> None:
     """Before there are copies: they may `leave` something to this thing."""
-    _known[id(thing)] = thing
+    for place, known in list(_known.items()):
+        if known() is None:
+            _known.pop(place, None)
+    _known[id(thing)] = ref(thing)
 
 
 def leave(thing: Taking, *what: Any) -> None:

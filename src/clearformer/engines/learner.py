@@ -15,7 +15,7 @@ from itertools import pairwise
 from math import sqrt
 from threading import Lock
 from typing import Any, Protocol
-from weakref import WeakMethod
+from weakref import ref
 
 import numpy as np
 
@@ -276,13 +276,14 @@ class Learner(ABC):
 
 def weakly(work: Callable[[int], None]) -> Callable[[int], None]:
     """The same method, without holding its object: who teaches a learner also holds it."""
-    known = WeakMethod(work)
+    # no WeakMethod: it has code of its own run at its end, in which Ctrl-C would be told and lost
+    known, function = ref(work.__self__), work.__func__  # type: ignore[attr-defined]
 
     def do(piece: int) -> None:
-        method = known()
-        if method is None:
+        thing = known()
+        if thing is None:
             raise ReferenceError("who taught this is gone")
-        method(piece)
+        function(thing, piece)
 
     return do
 
