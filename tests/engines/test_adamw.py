@@ -108,3 +108,16 @@ def test_a_step_on_parameters_that_want_gradients_is_not_recorded(torch):
     assert parameters.is_leaf
     assert parameters.grad_fn is None
     assert (parameters < 1).all()
+
+
+@pytest.mark.parametrize("block", [1, 3, 10])
+def test_numbers_are_moved_block_by_block_as_all_at_once(block, monkeypatch):
+    ends = []
+    for size in (block, 10**9):
+        monkeypatch.setattr("clearformer.engines.numpy.adamw.BLOCK", size)
+        arrays = [np.random.default_rng(0).random(10).astype(np.float32) for _ in range(4)]
+        before = arrays[0].copy()
+        ops.adamw(*arrays, step=3, learning_rate=0.1, decay=0.2)
+        assert (arrays[0] != before).all()
+        ends.append([array.tobytes() for array in arrays])
+    assert ends[0] == ends[1]

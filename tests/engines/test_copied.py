@@ -317,8 +317,9 @@ threading.Thread(target=lambda: lock.acquire() and time.sleep(60), daemon=True).
 while not lock.locked():
     time.sleep(0.001)
 with Copied(lock.acquire) as there:
-    print(there._process, flush=True)
     there.begin()
+    time.sleep(0.5)  # until it waits
+    print(there._process, flush=True)
     time.sleep(60)
 """
 

@@ -107,11 +107,15 @@ def test_one_that_is_killed_at_work_is_made_up_for(copies):
 
 
 def killed_in(worker_run, after):
-    """A `run_into` that a copy does not survive, after so much of it."""
-    parent = os.getpid()
+    """A `run_into` that a copy survives twice and not again, after so much of it.
+
+    At first no state has been carried yet.
+    """
+    parent, calls = os.getpid(), []
 
     def run_into(worker, place, *rest):
-        if os.getpid() == parent:
+        calls.append(place)
+        if os.getpid() == parent or len(calls) <= 2:
             return worker_run(worker, place, *rest)
         if after == "all":
             worker_run(worker, place, *rest)
@@ -135,7 +139,7 @@ def test_what_a_copy_left_half_done_is_not_seen(monkeypatch, after, parts):
             monkeypatch.setattr(numpy_learner._Worker, "run_into", killed_in(right, after))
         told = []
         with learner.running():
-            for _ in range(3):
+            for _ in range(4):
                 arrays = batches.next()
                 cuts = [5 * n // parts for n in range(parts + 1)]
                 for begin, end in pairwise(cuts):

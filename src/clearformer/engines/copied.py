@@ -170,7 +170,8 @@ class Copied:
             self._give_up()
             raise
         for place, what in left:
-            if thing := _known[place]():
+            known = _known.get(place)
+            if thing := known and known():
                 thing.take(*what)
         return answer
 

@@ -77,9 +77,10 @@ class Learner(learner.Learner):
     def begin(self, worker: Any, job: Job) -> Callable[[], float]:
         """A copy of this process if there is one for the worker, else a thread."""
         copy = self._copies.get(worker)
-        if not (copy and copy.is_there):
+        rows, _, fresh, rng = job
+        if not (copy and copy.is_there and len(rows[0])):
             return super().begin(worker, job)
-        answer, (*_, fresh, rng) = copy.begin(GRADIENT, job), job
+        answer = copy.begin(GRADIENT, job)
 
         def result() -> float:
             told = answer()
