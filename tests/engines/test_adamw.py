@@ -1,5 +1,7 @@
 """AdamW, step for step, by every engine."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -114,7 +116,7 @@ def test_a_step_on_parameters_that_want_gradients_is_not_recorded(torch):
 def test_numbers_are_moved_block_by_block_as_all_at_once(block, monkeypatch):
     ends = []
     for size in (block, 10**9):
-        monkeypatch.setattr("clearformer.engines.numpy.adamw.BLOCK", size)
+        monkeypatch.setattr(import_module("clearformer.engines.numpy.adamw"), "BLOCK", size)
         arrays = [np.random.default_rng(0).random(10).astype(np.float32) for _ in range(4)]
         before = arrays[0].copy()
         ops.adamw(*arrays, step=3, learning_rate=0.1, decay=0.2)
