@@ -24,7 +24,7 @@ LOADING = (
     "clearformer.benchmarking.peer_torch", "clearformer.benchmarking.peer_transformers",
     *(
         f"clearformer.engines.numpy.compiled.{n}"
-        for n in ("atomics", "decoding", "kernel", "lstm", "rows")
+        for n in ("atomics", "attention", "decoding", "kernel", "lstm", "rows", "tiles")
     ),
 )  # fmt: skip
 """But for these: the command line loads what it shows with, an engine, a peer or kernels itself."""

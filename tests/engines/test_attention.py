@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 from clearformer import ops
 from clearformer.engines.mask import allowed_positions
-from clearformer.engines.numpy import attention_in_tiles
+from clearformer.engines.numpy import attention, attention_in_tiles
 from clearformer.errors import ShapeError
 from engines.proofs import (
     check_against_torch,
@@ -28,12 +28,18 @@ both_branches = pytest.mark.parametrize("factor", FACTORS.values(), ids=FACTORS)
 both_types = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
 
-@pytest.fixture(autouse=True, scope="module", params=["whole", "in tiles"])
+@pytest.fixture(autouse=True, scope="module", params=["whole", "in tiles", "compiled"])
 def way(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Each law twice: as it is for tables as small as these, and in tiles as if they were large."""
+    """Each law three times: as it is for tables as small as these, in tiles as if they were large,
+    and by compiled kernels, where these can do it."""
     small = {"BAND": 2, "WIDE_BAND": 2, "TILE": 256, "BACK_TILE": 256}
-    length = {"whole": sys.maxsize, "in tiles": 1}[request.param]
-    with patch.multiple(attention_in_tiles, LENGTH=length, **small):
+    length = {"whole": sys.maxsize, "in tiles": 1, "compiled": sys.maxsize}[request.param]
+    if compiled := request.param == "compiled":
+        pytest.importorskip("numba", reason="the extra `fast` is not installed")
+    with (
+        patch.multiple(attention_in_tiles, LENGTH=length, **small),
+        patch.object(sys.modules[attention.__module__], "_wants_kernels", lambda *_: compiled),
+    ):
         yield request.param
 
 
