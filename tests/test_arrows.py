@@ -44,7 +44,7 @@ MAY_KNOW = {
 OF_ENGINES = {
     "ops": {"dispatch", "polar"},
     "models": {"bounds", "dispatch", "mask"},
-    "training": {"copied", "dispatch", "polar", "ranks", "shared"},
+    "training": {"copied", "dispatch", "kernels", "polar", "ranks", "shared"},
     "explanation": {"dispatch"},
     "generation": {"dispatch", "plan"},
     "verification": {"choose", "dispatch", "execution", "polar", "tape"},

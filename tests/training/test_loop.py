@@ -5,10 +5,12 @@ import math
 import tracemalloc
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from clearformer.engines.kernels import tell
 from clearformer.errors import NotFiniteError
 from clearformer.training import loop
 from clearformer.training.evaluation import evaluate
@@ -147,10 +149,29 @@ def test_minutes_end_by_the_time_that_was_spent():
     training.run(heard, never)
     assert training.progress == 1.0
     assert training.seconds >= 0.1 or training.seconds + training.other_seconds >= 0.1
-    assert all(0 < one.progress <= other.progress for one, other in pairwise(heard.steps))
+    assert all(0 <= one.progress <= other.progress for one, other in pairwise(heard.steps))
     rates = [step.learning_rate for step in heard.steps]
     assert max(rates) <= 3e-3
     assert rates[-1] < max(rates)
+
+
+def test_a_step_in_which_a_kernel_is_compiled_takes_none_of_the_minutes(monkeypatch):
+    """Else a first run of some seconds would be one step."""
+    training, heard = tiny.loop(steps=None, minutes=1.0), Listener()
+    now, one_step = [0.0], training.one_step
+    monkeypatch.setattr(loop, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def slow_step():
+        if training.step == 0:
+            tell("compiling a kernel for tests")
+        now[0] += 20.0 if training.step else 100.0
+        return one_step()
+
+    monkeypatch.setattr(training, "one_step", slow_step)
+    training.run(heard, never)
+    assert [step.seconds for step in heard.steps] == [0.0, 20.0, 40.0, 60.0]
+    assert heard.steps[0].tokens_per_second == 0.0
+    assert heard.steps[1].tokens_per_second == pytest.approx(4 * 8 / 20)
 
 
 def test_a_pause_comes_after_a_whole_step():

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearformer.engines.dispatch import array_of
+from clearformer.engines.kernels import kernels_compiled
 from clearformer.engines.ranks import Alone
 from clearformer.errors import NotFiniteError
 from clearformer.models.tap import Recorder
@@ -32,7 +33,8 @@ class Loop:
     Attributes:
         step: updates made so far.
         tokens_seen: target tokens those updates were computed from.
-        seconds: time spent in them, over all sessions of the run.
+        seconds: time spent in them, over all sessions of the run, without those in which a kernel
+            was compiled.
         other_seconds: time spent on evaluations, samples and saves.
         recent_loss: running mean of the loss over about 20 batches, in nats per token.
         pace: how quick the steps of the last seconds were.
@@ -72,11 +74,12 @@ class Loop:
             NotFiniteError: a loss or gradient is NaN or infinite; that update was not made.
         """
         while self.progress < 1.0:
-            begun = time.monotonic()
+            begun, compiled = time.monotonic(), kernels_compiled()
             told = self.one_step()
             taken = self.ranks.same(time.monotonic() - begun)
-            self.seconds += taken
-            self.pace.add(taken)
+            if kernels_compiled() == compiled:  # else that is what it took, once per installation
+                self.seconds += taken
+                self.pace.add(taken)
             reporter.step(self._told(told))
             if pause():
                 break
