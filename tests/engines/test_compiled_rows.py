@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from clearformer import ops
+from clearformer.engines.numpy import Learner
 from clearformer.engines.numpy.norms import rms_norm
 from clearformer.engines.tape import Tape
+from clearformer.engines.threads import over_threads
 from clearformer.models.build import build_decoder
 from clearformer.models.configuration import ModelConfiguration
 from clearformer.training.next_token import next_token_loss
@@ -116,6 +118,33 @@ def test_what_is_not_finite_comes_out_so(bad, rng):
             for one, other in zip(plain, compiled, strict=True):
                 assert not (np.isfinite(other) & ~np.isfinite(one)).any()
                 assert np.isfinite(other[0]).all() or other.ndim == 1  # other rows as they are
+
+
+@pytest.mark.parametrize("switch", ["always", "never"])
+def test_evaluations_take_kernels_while_a_learner_that_has_them_is_running(
+    switch, rng, counted, monkeypatch
+):
+    monkeypatch.setenv("CLEARFORMER_COMPILED", switch)
+    made = ModelConfiguration(11, layers=1, heads=2, embed=16, context=8)
+    ids = rng.integers(11, size=(3, 8))
+    learner = Learner(build_decoder(made, rng), next_token_loss, 1)
+
+    def loss():
+        counted.clear()
+        return next_token_loss(learner.model, ids, ids), set(counted)
+
+    before, of_arrays = loss()
+    assert of_arrays == set()
+    with learner.running():
+        inside, taken = loss()
+        told = over_threads(lambda _: loss(), [0], 1)[0]
+    assert (
+        taken
+        == told[1]
+        == ({"rms_norm", "squared_relu", "rotate_unit"} if switch == "always" else set())
+    )
+    assert loss() == (before, set())
+    np.testing.assert_allclose(inside, before, 1e-6)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ Linnainmaa, 1970; Baydin et al., "Automatic Differentiation in Machine Learning:
 A tape belongs to one thread. Broadcasting is undone here and nowhere else.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -199,8 +200,23 @@ def helpers_of(inputs: Iterable[Any]) -> Helpers:
 
 
 def compiled_of(inputs: Iterable[Any]) -> bool:
-    """Whether the inputs' tape lets kernels do it; not where nothing is recorded."""
-    return any(type(x) is TapeTensor and x.tape.compiled for x in inputs)
+    """Whether the inputs' tape lets kernels do it; of plain arrays, see `kernels_for_arrays`."""
+    tapes = [x.tape for x in inputs if type(x) is TapeTensor]
+    return any(tape.compiled for tape in tapes) if tapes else len(_for_arrays) > 0
+
+
+_for_arrays: list[object] = []
+
+
+@contextmanager
+def kernels_for_arrays() -> Iterator[None]:
+    """Inside, on every thread, kernels may do what nothing records, too: evaluations, samples."""
+    mine = object()
+    _for_arrays.append(mine)
+    try:
+        yield
+    finally:
+        _for_arrays.remove(mine)
 
 
 def record(name: str, value: Any, inputs: Sequence[Any], gradient: Gradient) -> Any:

@@ -49,7 +49,7 @@ def attention(
 
 
 def _wants_kernels(inputs: tuple[Any, ...], operations: int) -> bool:
-    """What is recorded goes by its tape; else it is asked whether this call alone is worth it."""
-    if any(type(x) is TapeTensor for x in inputs):
+    """As all operations; and where nothing is recorded, if this call alone is worth it."""
+    if compiled_of(inputs) or any(type(x) is TapeTensor for x in inputs):
         return compiled_of(inputs)
     return is_compiled(operations / PLAIN)

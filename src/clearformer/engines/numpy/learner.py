@@ -24,7 +24,7 @@ from clearformer.engines.learner import Job, Loss, Share, all_of, weakly
 from clearformer.engines.memory import collecting_seldom
 from clearformer.engines.numpy.compiled.choice import is_compiled
 from clearformer.engines.shared import copies_work, shared, shared_zeros
-from clearformer.engines.tape import Tape
+from clearformer.engines.tape import Tape, kernels_for_arrays
 from clearformer.engines.threads import one_blas_thread, one_of_several
 
 TRAINING = 60.0
@@ -55,7 +55,7 @@ class Learner(learner.Learner):
         self.model = model.with_parameters(lambda name, _: self.view(self.parameters, name))
         self._copies: dict[_Worker, Copied] = {}
         self._taught: list[Callable[[int], None]] = []
-        compiled = is_compiled(TRAINING)
+        self._compiled = compiled = is_compiled(TRAINING)
         whole = bool(model.in_one_piece) and not (compiled or self.is_copied)
         helpers = Helpers(self._pool, workers - 1) if whole else ALONE
         split = 1 if whole else workers
@@ -152,13 +152,15 @@ class Learner(learner.Learner):
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """While training: one BLAS thread per worker, and few searches for garbage."""
-        with one_blas_thread(), one_of_several(), collecting_seldom(), ExitStack() as copies:
+        """While training: one BLAS thread per worker, few searches for garbage, and kernels."""
+        with one_blas_thread(), one_of_several(), collecting_seldom(), ExitStack() as inside:
+            if self._compiled:
+                inside.enter_context(kernels_for_arrays())
             if self.is_copied and not self._copies:
-                copies.callback(self._copies.clear)
+                inside.callback(self._copies.clear)
                 for worker in self._workers[1:]:
                     copy = Copied(partial(self._told, worker))
-                    self._copies[worker] = copies.enter_context(copy)
+                    self._copies[worker] = inside.enter_context(copy)
                     if not copy.is_there:  # neither would the next be
                         break
             yield
