@@ -3,9 +3,11 @@
 All laws of `test_attention` are held for it too; here are those that are its alone.
 """
 
+import hashlib
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from unittest.mock import patch
 
@@ -17,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from clearformer import ops
 from clearformer.engines.numpy import attention
-from clearformer.engines.numpy.attention_whole import attend_whole
+from clearformer.engines.numpy.attention_whole import SAFE_SCORE, attend_whole
 from clearformer.engines.numpy.height import height_of
 from clearformer.engines.tape import Tape
 from clearformer.errors import ConfigurationError
@@ -27,7 +29,7 @@ pytest.importorskip("numba", reason="the extra `fast` is not installed")
 
 from clearformer.engines.numpy.compiled import attention as compiled_way
 from clearformer.engines.numpy.compiled.attention_kernel import BAND, BLOCK, SAFE
-from clearformer.engines.numpy.compiled.tiles import COLUMNS, LANES, ROWS
+from clearformer.engines.numpy.compiled.tiles import COLUMNS, LANES, ROWS, WIDTH
 
 LAYOUTS = ("heads inside", "side by side", "turned", "every other")
 
@@ -102,14 +104,153 @@ def test_scores_up_to_the_limit_and_beyond_it(factor, rng):
     check_both_ways([query, key, rng.normal(size=(200, 3)).astype(np.float32)], True, factor, 3e-5)
 
 
-def test_powers_are_exact_to_two_roundings():
-    """A row with two keys shows one power each: 1 / (1 + exp(-x))."""
-    x = np.linspace(-20, 20, 4001, dtype=np.float32)
+def test_powers_are_those_of_exponents_that_are_rounded():
+    """A row with two keys shows one power each: 1 / (1 + exp(-x)). A float32 is exact to 6e-8."""
+    x = np.linspace(-80, 80, 40001, dtype=np.float32)
     keys, values = np.array([[1], [0]], np.float32), np.eye(2, dtype=np.float32)
     mixed, _ = compiled_way.attend(x[:, None], keys, values, None, False, 1.0)
     wide = x.astype(np.float64)
-    np.testing.assert_allclose(mixed[:, 0], 1 / (1 + np.exp(-wide)), 3e-6)
-    np.testing.assert_allclose(mixed[:, 1], 1 / (1 + np.exp(wide)), 3e-6)
+    for found, sign in ((mixed[:, 0], -1), (mixed[:, 1], 1)):
+        wrong = abs(found * (1 + np.exp(sign * wide)) - 1)
+        assert (wrong <= 2e-7 + 7e-8 * abs(wide)).all()
+
+
+def test_weights_below_what_a_number_can_be_are_zero():
+    """So a hidden-like score hides: a value of any size times its weight is nothing."""
+    keys, values = np.array([[0], [-1]], np.float32), np.array([[1], [1e38]], np.float32)
+    for size in (100, 1000, 1e6, 1e30):
+        mixed, _ = compiled_way.attend(
+            np.full((1, 1), size, np.float32), keys, values, None, False, 1.0
+        )
+        assert mixed == 1
+    minus = np.array([[-np.inf], [-np.inf]], np.float32)
+    mixed, _ = compiled_way.attend(np.ones((1, 1), np.float32), minus, values, None, False, 1.0)
+    assert mixed == 0  # as the plain way
+
+
+@pytest.mark.parametrize("bits", [0x7FC00000, 0x7FC00001, 0x7FBFFFFF, 0xFFC00002])
+def test_every_kind_of_what_is_no_number_gives_none(bits):
+    query = np.ones((4, 1), np.float32)
+    query.view(np.uint32)[1] = bits
+    mixed, _ = compiled_way.attend(query, np.ones_like(query), np.ones_like(query), None, True, 1.0)
+    np.testing.assert_array_equal(np.isnan(mixed[:, 0]), [False, True, False, False])
+
+
+@pytest.mark.parametrize("more", [0, 23, 78, 178])
+@pytest.mark.parametrize("queries", [30, 126, 205, 222, 289])
+def test_keys_that_nobody_sees_receive_nothing(queries, more, rng):
+    """The last band is no whole number of tiles: what is behind it is a table of other keys."""
+    arrays = [rng.normal(size=(2, n, 8)).astype(np.float32) for n in (queries, queries + more)]
+    query, key = arrays
+    check_both_ways([query, key, key[..., :5]], True, 0.35)
+    mixed, gradient = compiled_way.attend(query, key, key, None, True, 0.35)
+    _, to_key, to_value = gradient(np.ones_like(mixed))
+    assert not to_key[:, queries:].any()
+    assert not to_value[:, queries:].any()
+
+
+def test_large_scores_in_some_bands_and_some_heads_only(rng):
+    """A shift belongs to its row: neither to the next band nor to the next head."""
+    query, key, value = rng.normal(size=(3, 8, 200, 4)).astype(np.float32)
+    query[::2, :BAND] *= 300
+    for causal in (False, True):
+        check_both_ways([query, key, value], causal, 0.5, 1e-4)
+
+
+def test_one_key_that_is_large_is_seen_wherever_it_is(rng):
+    """That decides whether a band needs shifts, by the largest of all keys and of its queries."""
+    for place in (0, 50, 99):
+        query, key, value = np.full((3, 100, 1), 100, np.float32)
+        key[:], key[place] = 0, 1
+        value[:, 0] = rng.normal(size=100)
+        check_both_ways([query, key, value], False, 1.0)
+        check_both_ways([query[::-1], key, value], True, 1.0)
+    unit = np.float32(10) * np.eye(130, dtype=np.float32)
+    check_both_ways([unit, unit, unit[:, :3]], True, 1.0)
+
+
+def test_a_factor_may_be_so_small_that_its_square_is_none():
+    query = np.full((3, 1), 1e18, np.float32)
+    key = np.array([[1e18], [-1e18], [1e17]], np.float32)
+    check_both_ways([query, key, np.eye(3, dtype=np.float32)], False, 1e-30)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float16, np.int32])
+def test_a_gradient_of_another_type_is_read_as_numbers(kind, rng):
+    query, key, value = rng.normal(size=(3, 20, 4)).astype(np.float32)
+    mixed, gradient = compiled_way.attend(query, key, value, None, True, 0.5)
+    other = rng.integers(-3, 4, mixed.shape)
+    for one, same in zip(
+        gradient(other.astype(kind)), gradient(other.astype(np.float32)), strict=True
+    ):
+        np.testing.assert_array_equal(one, same)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pages are guarded by Linux's own calls")
+@pytest.mark.parametrize("at_end", [False, True])
+def test_nothing_is_read_or_written_beside_what_it_is_given(at_end, tmp_path):
+    """Each array ends, or begins, at a page that nobody may touch: another process tries it."""
+    told = subprocess.run(
+        [sys.executable, "-c", GUARDED, str(at_end)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.stdout == "nothing touched\n", told.stderr
+
+
+GUARDED = """
+import ctypes, mmap, sys
+from math import prod
+import numpy as np
+from clearformer.engines.numpy.compiled import attention
+libc, page = ctypes.CDLL(None), mmap.PAGESIZE
+kept = []
+def guarded(*shape):
+    size = 4 * prod(shape)
+    pages = -(-size // page)
+    memory = mmap.mmap(-1, (pages + 2) * page)
+    begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    for at in (begin, begin + (pages + 1) * page):
+        assert libc.mprotect(ctypes.c_void_p(at), ctypes.c_size_t(page), 0) == 0
+    start = page + (pages * page - size if sys.argv[1] == "True" else 0)
+    kept.append(memory)
+    return np.frombuffer(memory, np.float32, prod(shape), start).reshape(shape)
+def heads_inside(lead, rows, width, dtype):
+    return guarded(*lead[:-1], rows, lead[-1], width).swapaxes(-2, -3)
+attention.heads_inside = heads_inside
+rng = np.random.default_rng(0)
+for causal in (False, True):
+    for queries, keys in ((1, 1), (15, 15), (16, 31), (97, 97), (205, 245), (222, 300)):
+        for width, value in ((1, 17), (16, 16), (33, 8)):
+            sizes = (queries, width), (keys, width), (keys, value), (queries, value)
+            arrays = [guarded(2, *size) for size in sizes]
+            for x in arrays:
+                x[...] = 5 * rng.normal(size=x.shape)
+            mixed, gradient = attention.attend(*arrays[:3], None, causal, 1.0)
+            gradient(arrays[3])
+print("nothing touched")
+"""
+
+
+def test_blocks_are_made_of_whole_tiles():
+    """All memory safety rests on this: nothing looks at bounds inside a tile."""
+    assert BAND % ROWS == BLOCK % ROWS == BLOCK % COLUMNS == 0
+    assert BLOCK <= WIDTH
+    assert COLUMNS % LANES == 0
+
+
+@pytest.mark.parametrize(
+    ("kernel", "beside"), [("attention_kernel", "tiles"), ("decoding_kernel", "atomics")]
+)
+def test_a_kernel_names_the_file_of_its_pieces(kernel, beside):
+    """Otherwise numba would go on with the machine code of the old pieces."""
+    folder = Path(compiled_way.__file__).parent
+    source = (folder / f"{beside}.py").read_bytes().replace(b"\r\n", b"\n")
+    expected = hashlib.sha256(source).hexdigest()[:16]
+    named = import_module(f"clearformer.engines.numpy.compiled.{kernel}").PIECES
+    assert named == expected, f"write {expected} into PIECES of {kernel}.py"
 
 
 def test_no_bit_depends_on_what_may_not_be_seen(rng):
@@ -181,13 +322,25 @@ def test_memory_grows_with_the_length(rng):
 
 def test_what_kernels_cannot_do_takes_the_plain_way(rng):
     q, k, v = rng.normal(size=(3, 2, 20, 4)).astype(np.float32)
+    wide = v.astype(np.float64)
     assert compiled_way.takes(q, k, v, None, True)
-    assert not compiled_way.takes(q, k, v, np.ones((20, 20), bool), True)
-    assert not compiled_way.takes(q[0], k, v, None, True)
-    assert not compiled_way.takes(q, k, v[..., :0], None, True)
-    assert not compiled_way.takes(q, k[:, :10], v[:, :10], None, True)
     assert compiled_way.takes(q, k[:, :10], v[:, :10], None, False)
-    assert not compiled_way.takes(q.astype(np.float64), k, v, None, True)
+    for arrays in (
+        [q[0], k, v],
+        [q, k, v[:1]],
+        [q, k, v[0]],
+        [q, k, v[..., :0]],
+        [q[:0], k[:0], v[:0]],
+        [q, k[:, :10], v[:, :10]],
+        [q, k, v[:, :10]],
+        [q, k[..., :3], v],
+        [q[0, 0], k[0, 0], v[0, 0]],
+        [wide, k, v],
+        [q, wide, v],
+        [q, k, wide],
+    ):
+        assert not compiled_way.takes(*arrays, None, True)
+    assert not compiled_way.takes(q, k, v, np.ones((20, 20), bool), True)
 
 
 def test_who_asks_for_kernels(rng, monkeypatch):
@@ -208,6 +361,10 @@ def test_who_asks_for_kernels(rng, monkeypatch):
         return len(taken)
 
     assert calls(True, "auto") == calls(True, "never") == calls(None, "always") == 1
+    key_alone = [arrays[0], Tape(compiled=True).watch(arrays[1]), arrays[2]]
+    taken.clear()
+    ops.attention(*key_alone, causal=True)
+    assert taken
     assert calls(False, "always") == calls(None, "never") == calls(None, "auto") == 0
     assert calls(None, "auto", plain=100.0) == 1  # so slow that it would take more than a second
     with pytest.raises(ConfigurationError, match="CLEARFORMER_COMPILED"):
@@ -247,4 +404,4 @@ print(LANES, ROWS, "agree")
 
 
 def test_the_limit_is_the_one_of_the_plain_way():
-    assert np.exp2(np.float64(SAFE)) == pytest.approx(np.exp(30), 1e-5)
+    assert pytest.approx(SAFE_SCORE * np.log2(np.e)) == SAFE

@@ -83,11 +83,12 @@ def _parts(heads: int, most: int) -> list[tuple[int, int]]:
 
 
 def _heads_inside(x: np.ndarray) -> np.ndarray:
-    """(sequence, position, head, width) in one piece: no copy, if x lies in one of the two ways.
+    """(sequence, position, head, width) in float32, one number after another in memory.
 
-    With its heads inside its positions, or with each head for itself, a sequence of its own.
+    No copy, if x has its heads inside its positions, or else each head for itself, which becomes a
+    sequence of its own.
     """
     inside = x.reshape(-1, *x.shape[-3:]).swapaxes(1, 2) if x.ndim > 2 else x[None, :, None]
     if not inside.flags.c_contiguous:
         inside = x.reshape(-1, x.shape[-2], 1, x.shape[-1])
-    return np.require(inside, requirements=("C", "W"))
+    return np.require(inside, np.float32, ("C", "W"))

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from clearformer.engines.numpy.attention_whole import SAFE_SCORE
 from clearformer.engines.numpy.compiled.kernel import kernel, piece
 from clearformer.engines.numpy.compiled.tiles import (
     COLUMNS,
@@ -31,10 +30,14 @@ from clearformer.engines.numpy.compiled.tiles import (
 BAND, BLOCK = 96, 192
 """Queries and keys of a block of the table: whole tiles, whichever of them are the rows."""
 
+PIECES = "2a1d540db8823588"
+"""What `tiles.py` is: numba keeps machine code until this file changes, so it names that one, too.
+A test says what belongs here."""
+
 PER_NAT = log2(e)
 
-SAFE = np.float32(SAFE_SCORE * PER_NAT)
-"""No score that is at most so large needs a shift: no power of it, and no sum, overflows."""
+SAFE = np.float32(30.0 * PER_NAT)
+"""`attention_whole.SAFE_SCORE`: scores up to it need no shift. No power overflows, nor any sum."""
 
 LARGE = np.float32(1.001 * SAFE)
 """A highest score from which its row is shifted: one that would be safe alone is not, by whatever
@@ -75,7 +78,7 @@ def forwards(
     found, sums = np.zeros(BAND * broad, np.float32), np.zeros(BAND * LANES, np.float32)
     less = np.zeros(BAND, np.float32)
     for head in range(heads[0], heads[1]):
-        longest = _largest_square(k, head, 0, keys)
+        longest = _largest_square(k.ravel(), _place(k, head, 0), _apart(k), width, keys)
         _across(k, head, across)
         _along(v, head, along)
         for begin in range(bands[0] * BAND, queries, bands[1] * BAND):
@@ -83,7 +86,7 @@ def forwards(
             last = min(keys, begin + count) if causal else keys
             _scaled(q, head, begin, count, factor, rows, width)
             block = begin, count, 0, last, keys
-            if factor * factor * longest * _largest_square(q, head, begin, count) <= SAFE * SAFE:
+            if longest * _largest_square(rows, 0, width, width, count) <= SAFE * SAFE:
                 less[:] = 0
             else:  # or something is no number
                 _shifts(block, causal, rows, width, across, sums, less)
@@ -149,14 +152,14 @@ def backwards(
         v_found[:] = 0
         for begin in range(0, queries, BAND):
             count = min(BAND, queries - begin)
+            seen = min(keys, begin + _whole(count, ROWS)) if causal else keys  # whole tiles of keys
             _scaled(q, head, begin, count, factor, rows, wide)
             _scaled(grad, head, begin, count, np.float32(1), share, broad)
             _share(share, broad, mixed, head, begin, inverse[head, begin : begin + count], overlap)
             less[:count] = shift[head, begin : begin + count]
             q_found[: _whole(count, ROWS) * wide] = 0
-            last = min(keys, begin + count) if causal else keys
-            for first in range(0, last, BLOCK):
-                block = begin, count, first, min(BLOCK, last - first), keys
+            for first in range(0, seen, BLOCK):
+                block = begin, count, first, min(BLOCK, seen - first), keys
                 _powers(block, causal, rows, wide, k_across, width, less, table, sums)
                 _slopes(block, causal, share, broad, v_across, value, table, overlap, slopes)
                 _add_to_queries(block, causal, slopes, k_along, wide, q_found)
@@ -223,20 +226,18 @@ def _shifts(
         largest = np.float32(-np.inf)
         for lane in range(LANES):
             largest = max(largest, highest[i * LANES + lane])
-        shift[i] = largest if abs(largest) > LARGE else np.float32(0)
+        shift[i] = largest if abs(largest) > LARGE and largest != -np.inf else np.float32(0)
 
 
 @piece
-def _largest_square(x: Any, head: Any, begin: Any, count: Any) -> Any:
-    """The largest |x|² of some positions; none where a number is none."""
-    flat, apart, first = x.ravel(), _apart(x), _place(x, head, begin)
+def _largest_square(x: Any, first: Any, apart: Any, width: Any, count: Any) -> Any:
+    """The largest |x|² of some rows; where a number is none, every score is none as it is."""
     largest = np.float32(0)
     for i in range(count):
         total = np.float32(0)
-        for j in range(x.shape[3]):
-            total += flat[first + i * apart + j] * flat[first + i * apart + j]
-        if total > largest or np.isnan(total):
-            largest = total
+        for j in range(width):
+            total += x[first + i * apart + j] * x[first + i * apart + j]
+        largest = max(largest, total)
     return largest
 
 
@@ -289,7 +290,7 @@ def _add_to_keys(block: Any, causal: Any, table: Any, rows: Any, wide: Any, foun
     """Adds a block of a table on its side, times its queries, to what was found for its keys."""
     begin, count, first, many, _ = block
     for i in range(0, many, ROWS):
-        skip = max(0, first + i - begin) // ROWS * ROWS if causal else 0
+        skip = max(0, first + i - begin) if causal else 0  # whole tiles, as all of these are
         if skip < count:
             for j in range(0, wide, COLUMNS):
                 at, here, there = skip * WIDTH + i, skip * wide + j, (first + i) * wide + j
@@ -303,7 +304,7 @@ def _divide(found: Any, wide: Any, sums: Any, inverse: Any) -> None:
         total = np.float32(0)
         for lane in range(LANES):
             total += sums[i * LANES + lane]
-        inverse[i] = np.float32(1) / total
+        inverse[i] = np.float32(1) / total if total != 0 else np.float32(0)
         _scale(found, i * wide, inverse[i], found, i * wide, wide)
 
 

@@ -12,6 +12,9 @@ import numpy as np
 from clearformer.engines.numpy.compiled.atomics import swapped, tell, told
 from clearformer.engines.numpy.compiled.kernel import kernel, piece, piece_in_order
 
+PIECES = "e78da839ee54d2b4"
+"""What `atomics.py` is: see `attention_kernel.PIECES`."""
+
 FAR_APART = 16
 """Numbers between those of two threads: 128 bytes, so that they share no line of the cache."""
 

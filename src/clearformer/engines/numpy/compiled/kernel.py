@@ -24,7 +24,8 @@ def kernel(purpose: str) -> Callable[[Function], Function]:
 
     numba keeps it beside the source, or else in the user's own cache folder, or where its variable
     NUMBA_CACHE_DIR says; where none can be written to, each process compiles anew. What is kept is
-    thrown away when this one source file has changed: a kernel and its pieces stand in one file.
+    thrown away when this one source file has changed: so a kernel and its pieces stand in one file,
+    or what belongs to another file is named in it (`attention_kernel.PIECES`).
 
     Args:
         purpose: such as "LSTMs", for a person who waits for it.
