@@ -116,7 +116,7 @@ def test_powers_are_those_of_exponents_that_are_rounded():
 
 
 def test_weights_below_what_a_number_can_be_are_zero():
-    """So a hidden-like score hides: a value of any size times its weight is nothing."""
+    """A value of any size has no part in the result where its score is that much smaller."""
     keys, values = np.array([[0], [-1]], np.float32), np.array([[1], [1e38]], np.float32)
     for size in (100, 1000, 1e6, 1e30):
         mixed, _ = compiled_way.attend(
@@ -157,14 +157,16 @@ def test_large_scores_in_some_bands_and_some_heads_only(rng):
         check_both_ways([query, key, value], causal, 0.5, 1e-4)
 
 
-def test_one_key_that_is_large_is_seen_wherever_it_is(rng):
-    """That decides whether a band needs shifts, by the largest of all keys and of its queries."""
-    for place in (0, 50, 99):
-        query, key, value = np.full((3, 100, 1), 100, np.float32)
-        key[:], key[place] = 0, 1
-        value[:, 0] = rng.normal(size=100)
-        check_both_ways([query, key, value], False, 1.0)
-        check_both_ways([query[::-1], key, value], True, 1.0)
+def test_one_that_is_large_is_seen_wherever_it_is(rng):
+    """That decides whether a band needs shifts: the largest of all keys, and of its queries."""
+    value = rng.normal(size=(100, 1)).astype(np.float32)
+    for place in (0, 50, 95, 96, 99):
+        one = np.zeros((100, 1), np.float32)
+        one[place] = 100
+        all_of_them = np.ones((100, 1), np.float32)
+        check_both_ways([all_of_them, one, value], False, 1.0)
+        check_both_ways([one, all_of_them, value], False, 1.0)
+        check_both_ways([one, np.linspace(-1, 1, 100, dtype=np.float32)[:, None], value], True, 1.0)
     unit = np.float32(10) * np.eye(130, dtype=np.float32)
     check_both_ways([unit, unit, unit[:, :3]], True, 1.0)
 
