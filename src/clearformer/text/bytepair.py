@@ -184,4 +184,6 @@ class BytePairs:
 
 
 def _without_surrogates(text: str) -> str:
-    return LONE_SURROGATE.sub("\ufffd", text) if LONE_SURROGATE.search(text) else text
+    if text.isascii() or not LONE_SURROGATE.search(text):
+        return text
+    return LONE_SURROGATE.sub("\ufffd", text)
