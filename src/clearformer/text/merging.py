@@ -12,6 +12,7 @@ difference: whatever has a use for what it makes was learned later still.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,14 +23,44 @@ from clearformer.text.places import Places
 _NEVER = np.iinfo(np.int32).max
 """Later than every merge."""
 
+_GONE = _NEVER
+"""The pair of an id that was joined to the one on its left."""
+
+_ASCII = 128
+"""Characters below are one byte, their number."""
+
+
+@dataclass
+class _Row:
+    """The ids of many pieces; each keeps its place, however many before it are joined."""
+
+    ids: Ids
+    """What is in each place (places,)."""
+
+    pairs: Ids
+    """The number (places,) of the pair that begins there."""
+
+    before: Ids
+    """The place (places,) of the id before."""
+
+    after: Ids
+    """The place (places,) of the id behind."""
+
+    open: Ids
+    """Where pairs stand that some merge joins, in no order."""
+
+    borders: Ids
+    """The place (pieces,) behind each piece."""
+
 
 class Merging:
     """Merges prepared for many pieces.
 
-    Arrays have an entry for each pair of ids that matters, and a last one for all others:
-    `learned` (in which merge), `made` (which id), `from_left` (the first merge of its right id
-    with its left one or with one that ends with that) and `from_right` (likewise). `first_as_left`
-    and `first_as_right` have one for each id: the first merge in which it is on that side.
+    Each pair of ids that matters has a number: those that a merge joins that of the merge. Arrays
+    have an entry for each, and a last one for all other pairs: `from_left` (the first merge of its
+    right id with its left one or with one that ends with that) and `from_right` (likewise).
+    `made` has one for each merge: which id it makes. `first_as_left` and `first_as_right` have one
+    for each id: the first merge in which it is on that side.
     """
 
     def __init__(self, merges: Sequence[tuple[int, int]], made: Sequence[int]) -> None:
@@ -41,12 +72,12 @@ class Merging:
         after, after_merge = _nested(right, left)
         keys = (left, right), (before, right[before_merge]), (left[after_merge], after)
         every = np.concatenate([self._keys(*pair) for pair in keys])
-        different, which = np.unique(every, return_inverse=True)
-        own, from_left, from_right = np.split(which, [len(left), len(left) + len(before)])
+        joined, beside = np.split(every, [len(left)])
+        others = np.unique(beside[Places(joined)(beside) == len(joined)])
+        different = np.concatenate((joined, others))
         self._places = Places(different)
-        self._learned = np.full(len(different) + 1, _NEVER)
-        self._made = np.zeros(len(different) + 1, np.int64)
-        self._learned[own], self._made[own] = order, made
+        from_left, from_right = np.split(self._places(beside), [len(before)])
+        self._made = np.array(made, np.int32)
         # Of use before it is made is what two merges make; then nothing counts as certain.
         none = _NEVER if np.array_equal(made, BYTES + order) else -1
         self._from_left, self._from_right = np.full((2, len(different) + 1), none)
@@ -65,68 +96,89 @@ class Merging:
             points: the characters of all pieces.
             lengths: how many (pieces,) each has, at least one.
         """
-        present = np.zeros(int(points.max()) + 1, bool)
+        highest = int(points.max())
+        if highest < _ASCII:
+            return self._merged(points, lengths, self._certain_or_first)
+        present = np.zeros(highest + 1, bool)
         present[points] = True
-        which = (np.cumsum(present) - 1)[points]
+        which = (np.cumsum(present) - 1).take(points)
         spelled = [chr(point).encode("utf-8") for point in np.flatnonzero(present).tolist()]
         raw = np.frombuffer(b"".join(spelled), np.uint8)
         ids, sizes = self._merged(raw, np.array([*map(len, spelled)]), self._certain_anywhere)
-        ids = stretches(ids, (np.cumsum(sizes) - sizes)[which], sizes[which])
-        of_pieces = np.add.reduceat(sizes[which], np.cumsum(lengths) - lengths)
+        of_each = sizes.take(which)
+        ids = stretches(ids, (np.cumsum(sizes) - sizes).take(which), of_each)
+        of_pieces = np.add.reduceat(of_each, np.cumsum(lengths) - lengths)
         return self._merged(ids, of_pieces, self._certain_or_first)
 
-    def _merged(self, ids: Ids, sizes: Ids, chosen: Callable[[Ids, Ids], Ids]) -> tuple[Ids, Ids]:
+    def _merged(self, ids: Ids, sizes: Ids, chosen: Callable[[_Row], Ids]) -> tuple[Ids, Ids]:
         """Joins the pairs chosen, of which no two may overlap, until there are none."""
-        ids = self._parted(ids, sizes)
-        pairs = self._pairs(ids[:-1], ids[1:])
-        while (at := chosen(ids, pairs)).size:
-            ids[at] = self._made[pairs[at]]
-            kept = np.ones(len(ids), bool)
-            kept[at + 1] = False
-            ids, pairs = ids[kept], pairs[kept[:-1]]
-            at -= np.arange(len(at))
-            pairs[at - 1] = self._pairs(ids[at - 1], ids[at])
-            pairs[at] = self._pairs(ids[at], ids[at + 1])
+        borders = np.cumsum(sizes + 1)
+        row = self._row(self._parted(ids, borders), borders)
+        while (at := chosen(row)).size:
+            self._join(row, at)
+        ids = row.ids.compress(row.pairs != _GONE)
         between = ids == self._between
-        return ids[~between], np.diff(np.flatnonzero(between)) - 1
+        return ids.compress(~between), np.diff(np.flatnonzero(between)) - 1
 
-    def _parted(self, spelled: Ids, sizes: Ids) -> Ids:
+    def _parted(self, spelled: Ids, borders: Ids) -> Ids:
         """The bytes as ids, with an id that is in no pair before, between and after pieces."""
-        ids = np.full(len(spelled) + len(sizes) + 1, self._between, np.int64)
+        ids = np.full(len(spelled) + len(borders) + 1, self._between, np.int32)
         inside = np.ones(len(ids), bool)
         inside[0] = False
-        inside[np.cumsum(sizes + 1)] = False
+        inside[borders] = False
         ids[inside] = spelled
         return ids
 
-    def _certain_anywhere(self, ids: Ids, pairs: Ids) -> Ids:
+    def _row(self, ids: Ids, borders: Ids) -> _Row:
+        pairs = np.append(self._pairs(ids[:-1], ids[1:]), np.int32(self._places.absent))
+        places = np.arange(len(ids), dtype=np.int32)
+        return _Row(ids, pairs, places - 1, places + 1, self._joinable(places, pairs), borders)
+
+    def _join(self, row: _Row, at: Ids) -> None:
+        """Puts what a pair makes in the place of its left id; the right one is passed over."""
+        row.ids[at] = self._made.take(row.pairs.take(at))
+        gone = row.after.take(at)
+        row.pairs[gone] = _GONE
+        row.after[at] = after = row.after.take(gone)
+        row.before[after] = at
+        before = row.before.take(at)
+        unknown = before.compress(row.pairs.take(before) >= len(self._made))
+        changed = np.concatenate((before, at))
+        behind = row.after.take(changed)
+        row.pairs[changed] = self._pairs(row.ids.take(changed), row.ids.take(behind))
+        row.open = self._joinable(np.concatenate((row.open, unknown)), row.pairs)
+
+    def _joinable(self, places: Ids, pairs: Ids) -> Ids:
+        """Those places where a pair stands that a merge joins."""
+        return places.compress(pairs.take(places) < len(self._made))
+
+    def _certain_anywhere(self, row: _Row) -> Ids:
         """Where pairs stand that will be joined whatever is before and after the piece."""
-        known = np.flatnonzero(pairs != self._places.absent)
-        learned = self._learned[pairs[known]]
-        certain = learned < self._first_as_right[ids[known]]
-        certain &= learned <= self._first_as_left[ids[known + 1]]
-        return known[certain]
+        learned = row.pairs.take(row.open)
+        left, right = row.ids.take(row.open), row.ids.take(row.after.take(row.open))
+        certain = learned < self._first_as_right.take(left)
+        certain &= learned <= self._first_as_left.take(right)
+        return row.open.compress(certain)
 
-    def _certain_or_first(self, ids: Ids, pairs: Ids) -> Ids:
+    def _certain_or_first(self, row: _Row) -> Ids:
         """Where pairs stand that will be joined; if none is certain, the first of each piece."""
-        known = np.flatnonzero(pairs != self._places.absent)
-        learned = self._learned[pairs[known]]
-        certain = learned < self._from_left[pairs[known - 1]]
-        certain &= learned <= self._from_right[pairs[known + 1]]
-        return known[certain] if certain.any() else self._first(ids, pairs)
+        learned = row.pairs.take(row.open)
+        before, after = row.before.take(row.open), row.after.take(row.open)
+        certain = learned < self._from_left.take(row.pairs.take(before))
+        certain &= learned <= self._from_right.take(row.pairs.take(after))
+        return row.open.compress(certain) if certain.any() else self._first(row)
 
-    def _first(self, ids: Ids, pairs: Ids) -> Ids:
+    def _first(self, row: _Row) -> Ids:
         """Where in each piece the pair learned first stands, of equal ones the leftmost."""
-        known = np.flatnonzero(self._learned[pairs] != _NEVER)
-        piece = np.cumsum(ids == self._between)[known]
-        order = np.lexsort((self._learned[pairs[known]], piece))
-        return known[order[np.unique(piece[order], return_index=True)[1]]]
+        piece = np.searchsorted(row.borders, row.open)
+        order = np.lexsort((row.open, row.pairs.take(row.open), piece))
+        return row.open[order[np.unique(piece[order], return_index=True)[1]]]
 
     def _pairs(self, left: Ids, right: Ids) -> Ids:
         return self._places(self._keys(left, right))
 
     def _keys(self, left: Ids, right: Ids) -> Ids:
-        return left * (self._between + 1) + right
+        return np.multiply(left, self._between + 1, dtype=np.int64) + right
 
 
 def _nested(ids: Ids, part: Ids) -> tuple[Ids, Ids]:
