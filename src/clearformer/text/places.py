@@ -4,7 +4,7 @@ import numpy as np
 
 from clearformer.text.ids import Ids
 
-SLOTS = 4
+SLOTS = 16
 """Slots of a table for each number, about."""
 
 _GOLDEN, _FURTHER = 0x9E3779B97F4A7C15, 0xD1342543DE82EF95
@@ -27,18 +27,17 @@ class Places:
     def __init__(self, keys: Ids) -> None:
         """`keys` (numbers,) of 64 bits, not negative, each of them once."""
         self.absent = len(keys)
-        self._tables: list[tuple[np.uint64, np.uint64, Ids, Ids]] = []
+        self._keys = np.append(keys, -1).view(np.uint64)
+        self._tables: list[tuple[np.uint64, np.uint64, Ids]] = []
         keys, places = keys.view(np.uint64), np.arange(len(keys), dtype=np.int32)
         multiplier = _GOLDEN
         while keys.size:
             bits = (SLOTS * len(keys)).bit_length()
             by, shift = np.uint64(multiplier), np.uint64(64 - bits)
             slots = keys * by >> shift
-            key_there = np.zeros(1 << bits, np.uint64)
-            key_there[slots] = keys
             place_there = np.full(1 << bits, self.absent, np.int32)
             place_there[slots] = places
-            self._tables.append((by, shift, key_there, place_there))
+            self._tables.append((by, shift, place_there))
             without = place_there[slots] != places
             keys, places = keys[without], places[without]
             multiplier = multiplier * _FURTHER & _MASK
@@ -50,10 +49,9 @@ class Places:
     def _found(self, asked: Ids, table: int) -> Ids:
         if table == len(self._tables):
             return np.full(len(asked), self.absent, np.int32)
-        by, shift, key_there, place_there = self._tables[table]
-        slots = asked * by >> shift
-        found = place_there[slots]
-        others = np.flatnonzero((found != self.absent) & (key_there[slots] != asked))
+        by, shift, place_there = self._tables[table]
+        found = place_there.take((asked * by >> shift).view(np.int64))
+        others = np.flatnonzero((found != self.absent) & (self._keys.take(found) != asked))
         if others.size:
-            found[others] = self._found(asked[others], table + 1)
+            found[others] = self._found(asked.take(others), table + 1)
         return found
