@@ -37,16 +37,20 @@ def first_alike(points: Ids, borders: Ids) -> Ids:
         borders: where each stretch begins and, beside it, ends (stretches + 1,), ascending from 0.
     """
     stretches = _Stretches(points, borders)
-    mixed, count = stretches.mixed(), len(borders) - 1
-    bits = (SLOTS * count).bit_length()
-    slots = (mixed >> np.uint64(64 - bits)).view(np.int64)
-    table = np.empty(1 << bits, np.int32)
-    table[slots[::-1]] = np.arange(count - 1, -1, -1, dtype=np.int32)
-    first = table[slots]
+    first = _first_in_slot(stretches.mixed())
     others = np.flatnonzero(~stretches.equal(first))
     seen: dict[bytes, int] = {}
     first[others] = [seen.setdefault(stretches.bytes_of(other), other) for other in others.tolist()]
     return first
+
+
+def _first_in_slot(mixed: Ids) -> Ids:
+    """For each stretch the first (stretches,) whose number made of its words has the same slot."""
+    bits = (SLOTS * len(mixed)).bit_length()
+    slots = (mixed >> np.uint64(64 - bits)).view(np.int64)
+    table = np.empty(1 << bits, np.int32)
+    table[slots[::-1]] = np.arange(len(mixed) - 1, -1, -1, dtype=np.int32)
+    return table.take(slots)
 
 
 class _Stretches:
@@ -70,7 +74,8 @@ class _Stretches:
 
     def equal(self, others: Ids) -> Ids:
         """Whether each (stretches,) has the bytes of the one whose number is given for it."""
-        equal = (self._first[others] == self._first) & (self._lengths[others] == self._lengths)
+        equal = self._first.take(others) == self._first
+        equal &= self._lengths.take(others) == self._lengths
         for number, longer in self._longer():
             like = longer[equal[longer]]
             equal[like] = self._word(number, like) == self._word(number, others[like])
@@ -91,4 +96,5 @@ class _Stretches:
 
     def _word(self, number: int, stretches: Ids | slice) -> Ids:
         words = self._words[self._starts[stretches] + WORD * number // self._size]
-        return words & _KEPT[self._lengths[stretches] - np.uint8(WORD * number)]
+        words &= _KEPT.take(self._lengths[stretches] - np.uint8(WORD * number))
+        return words

@@ -54,7 +54,7 @@ def piece_borders(text: str, points: Ids) -> Ids:
         text: at least one character, and no lone surrogates.
         points: the number (characters,) of each character.
     """
-    kind = _class_of_each().take(points)
+    kind = _classes(points)
     run = kind & _RUN
     before, after = run[:-1], run[1:]
     borders = np.ones(len(run) + 1, bool)
@@ -73,7 +73,8 @@ def piece_borders(text: str, points: Ids) -> Ids:
 
 def _within_long_runs(run: Ids, borders: Ids) -> Ids:
     """Where a run that is too long for one piece begins the next ones."""
-    lengths, longest = np.diff(borders), _LONGEST[run[borders[:-1]]]
+    longest = _LONGEST.take(run.take(borders[:-1]))
+    lengths = np.diff(borders)
     long = np.flatnonzero(lengths > longest)
     begins, longest = borders[long], longest[long].astype(np.int64)
     more = (lengths[long] - 1) // longest
@@ -94,6 +95,13 @@ def _ask_for_marks(text: str, kind: Ids, run: Ids, borders: Ids) -> None:
     for begin, end in edges[stretches].tolist():
         borders[begin:end] = False
         borders[[match.start() for match in PIECE.finditer(text, begin, end)]] = True
+
+
+def _classes(points: Ids) -> Ids:
+    """The class (characters,) of each."""
+    if points.dtype != np.uint8:
+        return _class_of_each().take(points)
+    return np.frombuffer(points.tobytes().translate(_class_of_each()[:256].tobytes()), np.uint8)
 
 
 @cache

@@ -48,7 +48,7 @@ class Encoder:
         ids, sizes = self._merging(pieces.points(), pieces.lengths)
         ids = ids.astype(id_type(len(self._tokens)))
         begins = np.cumsum(sizes) - sizes
-        return stretches(ids, begins[pieces.numbers], sizes[pieces.numbers])
+        return stretches(ids, begins.take(pieces.numbers), sizes.take(pieces.numbers))
 
     @cached_property
     def _merging(self) -> Merging:

@@ -35,7 +35,7 @@ class PieceTable:
         numbers = np.empty(len(first), np.int32)
         numbers[different] = np.arange(len(different))
         starts = borders[different]
-        return cls(points, starts, borders[different + 1] - starts, numbers[first])
+        return cls(points, starts, borders[different + 1] - starts, numbers.take(first))
 
     def counts(self, text: str) -> dict[str, int]:
         """How often each piece occurs, first seen first."""
