@@ -27,8 +27,10 @@ from engines.proofs import few_examples, weights_like
 
 pytest.importorskip("numba", reason="the extra `fast` is not installed")
 
+from numba.core.errors import TypingError
+
 from clearformer.engines.numpy.compiled import attention as compiled_way
-from clearformer.engines.numpy.compiled.attention_kernel import BAND, BLOCK, SAFE
+from clearformer.engines.numpy.compiled.attention_kernel import BAND, BLOCK, SAFE, forwards
 from clearformer.engines.numpy.compiled.tiles import COLUMNS, LANES, ROWS, WIDTH
 
 LAYOUTS = ("heads inside", "side by side", "turned", "every other")
@@ -407,3 +409,11 @@ print(LANES, ROWS, "agree")
 
 def test_the_limit_is_the_one_of_the_plain_way():
     assert pytest.approx(SAFE_SCORE * np.log2(np.e)) == SAFE
+
+
+def test_tiles_refuse_numbers_of_another_type(rng):
+    """Their bits would be read as those of float32."""
+    wide = rng.normal(size=(1, 4, 1, 4))
+    rooms = np.empty((1, 4), np.float32), np.empty((1, 4), np.float32)
+    with pytest.raises(TypingError):
+        forwards(wide, wide, wide, np.float32(1), True, (0, 1), (0, 1), wide.copy(), *rooms)
