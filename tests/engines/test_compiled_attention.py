@@ -415,5 +415,5 @@ def test_tiles_refuse_numbers_of_another_type(rng):
     """Their bits would be read as those of float32."""
     wide = rng.normal(size=(1, 4, 1, 4))
     rooms = np.empty((1, 4), np.float32), np.empty((1, 4), np.float32)
-    with pytest.raises(TypingError):
+    with pytest.raises(TypingError, match="float64"):
         forwards(wide, wide, wide, np.float32(1), True, (0, 1), (0, 1), wide.copy(), *rooms)

@@ -5,11 +5,13 @@ import itertools
 import json
 import math
 import signal
+import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from clearformer.engines.kernels import tell
 from clearformer.errors import NotFiniteError, RunError
 from clearformer.training import evaluation, evaluation_time, objective
 from clearformer.training import session as sessions
@@ -334,6 +336,21 @@ def test_it_evaluates_samples_and_saves_in_this_order(tmp_path, thorough):
         ("sampled", 4),
         ("saved", 4),
     ]
+
+
+@pytest.mark.parametrize("compiles", [False, True])
+def test_a_sample_for_which_a_kernel_is_compiled_takes_none_of_the_time(tmp_path, compiles):
+    """Else the rest of a short run would be gone with it."""
+
+    def sample(model):
+        if compiles:
+            tell("compiling a kernel for tests")
+        time.sleep(0.3)
+        return "a sample"
+
+    made = session(tmp_path / "run", sample=sample, steps=4, evaluations=1)
+    made.run()
+    assert (made.loop.other_seconds < 0.3) == compiles
 
 
 def test_a_log_that_cannot_be_written_costs_no_step(tmp_path, thorough, monkeypatch):

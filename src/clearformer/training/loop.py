@@ -35,7 +35,7 @@ class Loop:
         tokens_seen: target tokens those updates were computed from.
         seconds: time spent in them, over all sessions of the run, without those in which a kernel
             was compiled.
-        other_seconds: time spent on evaluations, samples and saves.
+        other_seconds: time spent on evaluations, samples and saves, likewise.
         recent_loss: running mean of the loss over about 20 batches, in nats per token.
         pace: how quick the steps of the last seconds were.
     """

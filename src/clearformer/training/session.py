@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from clearformer.engines.kernels import kernels_compiled
 from clearformer.engines.ranks import Alone
 from clearformer.errors import NotFiniteError, RunError
 from clearformer.training.checkpoint import Checkpoint, save_checkpoint
@@ -223,7 +224,7 @@ class Session:
 
     def _evaluate(self, seconds: float) -> None:
         """Measures the validation loss, if it can be done in so many seconds; writes a sample."""
-        begun = self._now()
+        begun, compiled = self._now(), kernels_compiled()
         step = self.loop.step
         try:
             self.evaluation = self._measured(seconds)
@@ -241,8 +242,9 @@ class Session:
         if self.sample is not None:
             self._write_sample(step, self.sample, self.learner.snapshot())
         taken = self._now() - begun
-        self._evaluation_time.taken += taken
-        self.loop.other_seconds += taken
+        if kernels_compiled() == compiled:  # as in the loop
+            self._evaluation_time.taken += taken
+            self.loop.other_seconds += taken
 
     def _write_sample(self, step: int, sample: Callable[[Any], str], model: Any) -> None:
         if self.ranks.rank == 0:

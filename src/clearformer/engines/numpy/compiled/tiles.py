@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core.errors import TypingError
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
@@ -51,9 +52,15 @@ _AT = types.int64
 
 
 def _ends(*arguments: Any) -> Any:
-    """What an intrinsic takes; nothing where an array is not of float32: its bits would be read."""
-    arrays = [kind for kind in arguments if isinstance(kind, types.Array)]
-    return types.void(*arguments) if all(x.dtype == types.float32 for x in arrays) else None
+    """What an intrinsic takes and gives.
+
+    Raises:
+        TypingError: an array is not of float32: its bits would be read as if it were.
+    """
+    for kind in arguments:
+        if isinstance(kind, types.Array) and kind.dtype != types.float32:
+            raise TypingError(f"tiles are of float32; got {kind.dtype}")
+    return types.void(*arguments)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
