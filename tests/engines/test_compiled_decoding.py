@@ -19,6 +19,7 @@ from clearformer.engines.numpy.compiled.decoding_kernel import (
     share,
 )
 from clearformer.engines.numpy.decoding import decoder
+from clearformer.engines.plan import Folded
 from clearformer.generation.plan import plan_of
 from clearformer.models.cache import KeyValueCache
 from models.decoders import VARIANTS, random_decoder, random_ids
@@ -121,3 +122,14 @@ def test_weights_begin_at_a_line_of_the_cache():
     for name in ("query_key_value", "output", "expand", "project", "logits"):
         array = getattr(made._given[0], name)
         assert array.ctypes.data % decoding.LINE == 0 and array.flags.c_contiguous, name
+
+
+@pytest.mark.parametrize("gained", [False, True])
+@pytest.mark.parametrize("rows", [1, 63, 64, 150])
+def test_matrices_are_turned_whole_whatever_their_size(rows, gained, rng):
+    """Some rows at once, and those that are left over."""
+    matrices = [rng.normal(size=(rows, 7)).astype(np.float32) for _ in range(3)]
+    gain = rng.normal(size=rows).astype(np.float32) if gained else None
+    stack = decoding._stacked([Folded(each, None, False, None, gain) for each in matrices])
+    for found, matrix in zip(stack, matrices, strict=True):
+        np.testing.assert_array_equal(found, matrix.T if gain is None else matrix.T * gain)
