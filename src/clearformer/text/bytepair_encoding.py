@@ -39,7 +39,8 @@ class Encoder:
         if len(text) < LONG:
             encoded = b"".join(map(self._remembered.__getitem__, PIECE.findall(text)))
             return np.frombuffer(encoded, np.uintc).astype(id_type(len(self._tokens)))
-        _reuse_freed_memory(16 * min(len(text), AT_ONCE))
+        if len(text) > AT_ONCE:
+            _reuse_freed_memory(16 * AT_ONCE)
         parts = blocks(sliced(text, AT_ONCE), CUTS, AT_ONCE)
         return np.concatenate([self.at_once(part) for part in parts])
 
