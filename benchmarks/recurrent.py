@@ -27,8 +27,8 @@ from threadpoolctl import threadpool_limits
 from clearformer import ops
 from clearformer.engines.choose import learner_of
 from clearformer.engines.execution import Execution
+from clearformer.engines.kernels import TRAINING
 from clearformer.engines.numpy.compiled.choice import is_compiled
-from clearformer.engines.numpy.learner import TRAINING
 from clearformer.models.part import Part
 from clearformer.models.recurrent.build import LAYERS
 from clearformer.models.recurrent.layers import RecurrentLayer

@@ -52,7 +52,16 @@ OF_ENGINES = {
     "words": {"choose", "dispatch", "execution", "tape", "threads"},
     "comparison": {"choose", "dispatch", "execution", "kernels", "ranks", "tape", "threads"},
     "runs": {"choose", "execution", "kernels", "ranks", "shared", "threads"},
-    "benchmarking": {"choose", "dispatch", "execution", "memory", "signals", "tape", "threads"},
+    "benchmarking": {
+        "choose",
+        "dispatch",
+        "execution",
+        "kernels",
+        "memory",
+        "signals",
+        "tape",
+        "threads",
+    },
 }
 """What the parts above use of `engines`: none of it is an engine."""
 

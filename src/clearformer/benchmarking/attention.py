@@ -15,6 +15,7 @@ from clearformer import ops
 from clearformer.benchmarking.interleave import Side, Work, blas_limited, blas_threads, measure
 from clearformer.benchmarking.report import Report
 from clearformer.engines.dispatch import engine_of
+from clearformer.engines.kernels import TRAINING
 from clearformer.engines.tape import Tape, TapeTensor
 
 PYTORCH = "PyTorch SDPA"
@@ -27,9 +28,6 @@ SPEED = 1e11
 
 MOST = 100
 """Repeats in a turn: what is short is not bound by its operations."""
-
-TRAINING = 60.0
-"""Seconds of work, as a training has at least."""
 
 WAYS = {False: "forwards", True: "forwards and backwards"}
 

@@ -1,11 +1,15 @@
-"""Who hears that a kernel is being compiled, which takes seconds, once per installation.
+"""What is known of kernels without them: when a training has any, and that one is being compiled.
 
-Only the compiler knows whether what it has kept is still good, so it tells; nothing here imports
-it. See `engines.numpy.compiled.kernel`.
+To compile takes seconds, once per installation, and whoever waits hears of it. Only the compiler knows whether what it has kept is still good, so it
+tells; nothing here imports it. See `engines.numpy.compiled.kernel`.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+TRAINING = 60.0
+"""Seconds that training is taken to last, so that it uses kernels where there are any. Whether it
+does must not depend on how many steps are left, or a run gone on with would get other numbers."""
 
 Ear = Callable[[str], None]
 """Hears a sentence for a person; may be called from any thread."""

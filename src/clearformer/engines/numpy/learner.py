@@ -20,16 +20,13 @@ import numpy as np
 from clearformer.engines import learner
 from clearformer.engines.copied import Copied
 from clearformer.engines.helpers import ALONE, Helpers
+from clearformer.engines.kernels import TRAINING
 from clearformer.engines.learner import Job, Loss, Share, all_of, weakly
 from clearformer.engines.memory import collecting_seldom
 from clearformer.engines.numpy.compiled.choice import is_compiled
 from clearformer.engines.shared import copies_work, shared, shared_zeros
 from clearformer.engines.tape import Tape, kernels_for_arrays
 from clearformer.engines.threads import one_blas_thread, one_of_several
-
-TRAINING = 60.0
-"""Seconds that training is taken to last, so that it uses kernels where there are any. Whether it
-does must not depend on how many steps are left, or a run gone on with would get other numbers."""
 
 FEW = 500_000
 """Numbers that one thread has gone through before two have agreed on who does what."""
