@@ -1,7 +1,8 @@
 """What is known of kernels without them: when a training has any, and that one is being compiled.
 
-To compile takes seconds, once per installation, and whoever waits hears of it. Only the compiler knows whether what it has kept is still good, so it
-tells; nothing here imports it. See `engines.numpy.compiled.kernel`.
+To compile takes seconds, once per installation, and whoever waits hears of it. Only the compiler
+knows whether what it has kept is still good, so it tells; nothing here imports it. See
+`engines.numpy.compiled.kernel`.
 """
 
 from collections.abc import Callable, Iterator
